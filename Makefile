@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# One make for everything but the module (which Kbuild builds). Every room of
+# the house has its own fragment (*.mk), included below; targets of a fragment
+# that people should know carry a "## text" comment, which "make help" shows.
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules
+
+VERSION := 0.1.0
+BUILD ?= build
+CC ?= cc
+ifeq ($(origin CC),default)
+CC := cc
+endif
+AR ?= ar
+ifeq ($(origin AR),default)
+AR := ar
+endif
+PKG_CONFIG ?= pkg-config
+PYTHON ?= python3
+PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
+DESTDIR ?=
+
+CFLAGS ?= -O2 -g
+WARNINGS := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes \
+	    -Wold-style-definition -Wshadow -Wno-unused-parameter
+PC_CPPFLAGS := -D_GNU_SOURCE -Iuapi -Iuserspace/lib/include -Iuserspace/lib
+PC_CFLAGS := -std=gnu11 -fno-strict-aliasing $(WARNINGS)
+PC_LDLIBS := -lpthread
+
+# SANITIZE=address,undefined or thread: a build of its own, in its own folder.
+ifneq ($(SANITIZE),)
+PC_CFLAGS += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer
+LDFLAGS += -fsanitize=$(SANITIZE)
+endif
+ifneq ($(WERROR),)
+PC_CFLAGS += -Werror
+endif
+
+# Optional libraries: used where pkg-config (or the header) finds them;
+# HAVE_X=n leaves one out. README.md says what each is for.
+have_pkg = $(if $(shell $(PKG_CONFIG) --exists '$(1)' 2>/dev/null && echo y),y,n)
+HAVE_LIBURING ?= $(call have_pkg,liburing >= 2.2)
+HAVE_LIBZSTD ?= $(call have_pkg,libzstd)
+HAVE_LIBPFM ?= $(if $(shell echo '\#include <perfmon/pfmlib.h>' | \
+	$(CC) -E - >/dev/null 2>&1 && echo y),y,n)
+HAVE_TRACEFS ?= $(call have_pkg,libtraceevent libtracefs)
+
+ifeq ($(HAVE_LIBURING),y)
+PC_CPPFLAGS += -DHAVE_LIBURING $(shell $(PKG_CONFIG) --cflags liburing)
+PC_LDLIBS += $(shell $(PKG_CONFIG) --libs liburing)
+endif
+ifeq ($(HAVE_LIBZSTD),y)
+PC_CPPFLAGS += -DHAVE_LIBZSTD $(shell $(PKG_CONFIG) --cflags libzstd)
+PC_LDLIBS += $(shell $(PKG_CONFIG) --libs libzstd)
+endif
+ifeq ($(HAVE_LIBPFM),y)
+PC_CPPFLAGS += -DHAVE_LIBPFM
+PC_LDLIBS += -lpfm
+endif
+
+# Fragments add to these.
+ALL :=		# what "make" builds
+TAP_PROGRAMS :=	# test programs of "make check", each printing TAP
+INSTALL_TARGETS :=
+
+FRAGMENTS := userspace/lib/lib.mk userspace/tools/tools.mk \
+	     userspace/examples/examples.mk module/module.mk \
+	     selftests/unit/unit.mk selftests/live/live.mk \
+	     selftests/vm/vm.mk selftests/bench/bench.mk \
+	     selftests/fuzz/fuzz.mk Documentation/doc.mk
+include $(wildcard $(FRAGMENTS))
+
+.PHONY: all help setup check clean install uninstall
+all: $(ALL) ## build user space into build/ (no root, no network)
+
+setup: ## install the Debian packages that building and testing need
+	scripts/install-deps build test vm
+
+check: ## set up, build, and run all tests; needs root or sudo, and a network
+	scripts/install-deps build test vm
+	$(MAKE) --no-print-directory check-run
+
+.PHONY: check-run
+check-run: all $(TAP_PROGRAMS) ## the tests of "check", packages being there
+	scripts/tap-run --log $(BUILD)/check $(TAP_PROGRAMS)
+
+install: $(INSTALL_TARGETS) ## install library, command, manual (DESTDIR, PREFIX)
+
+clean: ## remove build/
+	rm -rf $(BUILD)
+
+help: ## list the targets
+	@grep -hE '^[a-z][a-z-]*:.*## ' Makefile $(wildcard $(FRAGMENTS)) | \
+		sort | awk -F':.*## ' '{ printf "  %-16s %s\n", $$1, $$2 }'
+	@echo
+	@echo "Variables: BUILD CC CFLAGS PREFIX DESTDIR KDIR SANITIZE WERROR"

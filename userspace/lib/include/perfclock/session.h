@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR MIT */
+/*
+ * A session opens perf events (or adopts rings that the caller has), reads
+ * their rings in rounds, and delivers the records of all rings as one stream
+ * in stamp order.
+ *
+ * A round:
+ *   1. W := the newest watermark, before any ring is touched;
+ *   2. load every ring's data_head, copy all records up to it, advance
+ *      data_tail at once;
+ *   3. deliver, in order, everything stamped strictly below W.
+ *
+ * One thread runs rounds. perfclock_session_stop(), _get_stats() and
+ * _get_ring_stats() may be called from any thread, _stop() from a signal
+ * handler too.
+ */
+#ifndef PERFCLOCK_SESSION_H
+#define PERFCLOCK_SESSION_H
+
+#include <sys/types.h>
+
+#include <perfclock/clock.h>
+#include <perfclock/order.h>
+#include <perfclock/types.h>
+
+struct perf_event_attr;
+struct perf_event_header;
+
+PERFCLOCK_BEGIN_DECLS
+
+struct perfclock_session;
+
+/* How to wait between rounds. */
+enum perfclock_wait_method {
+	PERFCLOCK_WAIT_AUTO,		/* io_uring where allowed, else poll */
+	PERFCLOCK_WAIT_POLL,
+	PERFCLOCK_WAIT_IO_URING
+};
+
+/* perfclock_session_opts.flags */
+#define PERFCLOCK_SESSION_EXPEDITED	(1u << 0) /* see PERFCLOCK_OPEN_* */
+#define PERFCLOCK_SESSION_INHERIT	(1u << 1) /* pids: children too */
+#define PERFCLOCK_SESSION_CLOCK_AUTO	(1u << 2) /* ignore .clock: PERF if the
+						   * module is here, else
+						   * MONOTONIC */
+
+struct perfclock_session_opts {
+	size_t sz;
+	/* Clock, source, provider: as in perfclock_open_opts. */
+	enum perfclock_clockid clock;
+	const char *source;
+	const char *provider;
+	const char *device;
+	unsigned int flags;		/* PERFCLOCK_SESSION_* */
+	/*
+	 * What to watch: CPUs (nr_cpus > 0), or pids with their threads
+	 * (nr_pids > 0), on those CPUs if both are given, or a cgroup (path
+	 * in cgroupfs), or a command that the caller has forked (see
+	 * perfclock_session_exec()). None of them: all online CPUs.
+	 */
+	unsigned int nr_cpus;
+	const int *cpus;
+	unsigned int nr_pids;
+	const pid_t *pids;
+	const char *cgroup;
+	/* Data pages of a ring: a power of two; 0: 1 MiB worth of them. */
+	unsigned int mmap_pages;
+	/* Bound for what is held back, bytes; 0: 256 MiB. */
+	size_t memory_max;
+	enum perfclock_late late;
+	enum perfclock_wait_method wait;
+	/* Longest sleep between rounds, ns; 0: busy; ~0: 10 ms. */
+	uint64_t interval_ns;
+	/* Wake when a ring holds that many bytes; 0: a quarter of it. */
+	uint32_t wakeup_bytes;
+	uint64_t pace_ns;		/* as in perfclock_open_opts */
+	char *error;			/* one line, on failure of _new() */
+	size_t error_size;
+};
+
+/*
+ * -errno as perfclock_open(), and -EINVAL, -ENOMEM. Nothing is opened or
+ * started yet but the clock.
+ */
+int perfclock_session_new(struct perfclock_session **sp,
+			  const struct perfclock_session_opts *opts);
+void perfclock_session_free(struct perfclock_session *s);
+
+/* One line about the newest failure of this session; "" if none. */
+const char *perfclock_session_error(const struct perfclock_session *s);
+
+struct perfclock_event_opts {
+	size_t sz;
+	const char *filter;	/* tracepoints: tracefs filter; or NULL */
+	uint64_t period;	/* 0: 1 for tracepoints, else the default */
+	uint64_t freq;		/* samples per second instead of a period */
+	const struct perf_event_attr *attr;	/* use this; the session sets
+						 * what ordering needs */
+	void *user;		/* comes back in perfclock_event.user */
+};
+
+/*
+ * Add an event by name: "sched:sched_switch" (tracepoint), "cpu-clock",
+ * "context-switches", ... (software), "r1a8" or "TYPE:CONFIG" (raw, numbers),
+ * or a hardware event's name where built with libpfm4. With opts->attr the
+ * name is only a label. Before _start() only. Returns the event's index, or
+ * -ENOENT (no such event), -EACCES (rights; the error line names sysctl and
+ * capability), -EINVAL (bad filter, inherit_stat, precise_ip > 0 with the
+ * PERF clock and a proven provider: see watermark.rst), -ENOMEM.
+ */
+int perfclock_session_add(struct perfclock_session *s, const char *name,
+			  const struct perfclock_event_opts *opts);
+
+/* Side-band records (COMM, FORK, EXIT, MMAP2): names of tasks. */
+int perfclock_session_track_tasks(struct perfclock_session *s);
+
+/* A ring the caller has: perf mmap of 1 + 2^n pages, read-write. */
+struct perfclock_adopt_opts {
+	size_t sz;
+	void *base;		/* of the mmap: the perf_event_mmap_page */
+	size_t size;		/* of the mmap */
+	int fd;			/* of the event, for poll */
+	int cpu;		/* -1: not of one CPU */
+	/* sample_type, sample_id_all, read_format, use_clockid, clockid */
+	const struct perf_event_attr *attr;
+	void *user;
+};
+
+/* Returns the event's index. The caller keeps mmap and fd until _free(). */
+int perfclock_session_adopt(struct perfclock_session *s,
+			    const struct perfclock_adopt_opts *opts);
+
+/*
+ * Fork a command that waits, to be watched with its children; it runs on
+ * _start(). -errno of fork/exec; the pid in *pid (the caller waits for it).
+ */
+int perfclock_session_exec(struct perfclock_session *s, char *const argv[],
+			   pid_t *pid);
+
+/* Open all events, map the rings, enable. All or nothing. */
+int perfclock_session_start(struct perfclock_session *s);
+
+/* A record, delivered. Pointers are valid during the callback. */
+struct perfclock_event {
+	uint64_t stamp;		/* ns of the session's clock; 0: none */
+	const struct perf_event_header *header;	/* the record as the kernel
+						 * wrote it */
+	const void *raw;	/* PERF_SAMPLE_RAW bytes of a sample, or NULL */
+	uint32_t raw_size;
+	uint32_t type;		/* PERF_RECORD_* */
+	uint32_t flags;		/* PERFCLOCK_RECORD_* */
+	int32_t cpu;		/* -1: unknown */
+	int32_t pid;		/* -1: unknown */
+	int32_t tid;
+	uint32_t ring;		/* number in this session */
+	int32_t index;		/* of the event, as _add() gave; -1: unknown */
+	uint64_t id;		/* kernel's event id; 0: unknown */
+	uint64_t lost;		/* PERF_RECORD_LOST*: how many */
+	void *user;
+};
+
+/* 0: go on; negative: stop; _poll() returns it, what is held stays held. */
+typedef int (*perfclock_event_fn)(const struct perfclock_event *ev, void *ctx);
+
+/*
+ * Told of every record as it is read, in reading order, and of rounds; for
+ * policies in shadow and for tests. All members may be NULL.
+ */
+struct perfclock_session_observer {
+	size_t sz;
+	void (*round_begin)(uint64_t now, uint64_t watermark, void *ctx);
+	void (*read)(uint32_t ring, uint64_t stamp, uint32_t type, void *ctx);
+	void (*round_end)(void *ctx);
+	void *ctx;
+};
+int perfclock_session_observe(struct perfclock_session *s,
+			      const struct perfclock_session_observer *ob);
+
+/*
+ * Wait (at most the interval, at most timeout_ms; < 0: no limit but the
+ * interval) and run one round. Returns the number of records delivered, or
+ * -EINTR (a signal came; nothing is lost), -ESHUTDOWN (after _stop()), the
+ * callback's value, or -errno.
+ */
+long perfclock_session_poll(struct perfclock_session *s, int timeout_ms,
+			    perfclock_event_fn fn, void *ctx);
+
+/* Make _poll() return -ESHUTDOWN, now and from now on. Async-signal safe. */
+void perfclock_session_stop(struct perfclock_session *s);
+
+/*
+ * Disable the events, read what is left, deliver everything in order.
+ * Afterwards only statistics and _free() are of use.
+ */
+long perfclock_session_finish(struct perfclock_session *s,
+			      perfclock_event_fn fn, void *ctx);
+
+/*
+ * File descriptors for a caller who owns the loop: poll fd for POLLIN, then
+ * call _poll() with timeout 0. -errno.
+ */
+int perfclock_session_fd(struct perfclock_session *s);
+
+/* The clock and watermark of the session, for perfclock_now() and the like. */
+struct perfclock *perfclock_session_clock(struct perfclock_session *s);
+
+struct perfclock_session_stats {
+	size_t sz;			/* in */
+	uint64_t read;			/* records taken from rings */
+	uint64_t delivered;
+	uint64_t held;			/* waiting for the watermark */
+	uint64_t held_max;
+	uint64_t dropped;		/* late and discarded on request, bad */
+	uint64_t samples;		/* of the delivered */
+	uint64_t lost;			/* records the kernel says it lost */
+	uint64_t late;
+	uint64_t max_late_ns;
+	uint64_t inversions;
+	uint64_t truncated;		/* malformed records in a ring */
+	uint64_t throttled;		/* PERF_RECORD_THROTTLE */
+	uint64_t rounds;
+	uint64_t stalls;		/* rounds cut short at the memory bound */
+	uint64_t wakeups;
+	/* Lag at a flush: now minus W, ns. Quantiles within 1/16. */
+	uint64_t lag_p50_ns;
+	uint64_t lag_p99_ns;
+	uint64_t lag_max_ns;
+	uint64_t memory;		/* bytes held */
+	unsigned int rings;
+	unsigned int rings_max;
+	bool proven;
+	char unproven_reason[128];	/* "" while proven */
+};
+
+int perfclock_session_get_stats(struct perfclock_session *s,
+				struct perfclock_session_stats *st);
+
+struct perfclock_ring_stats {
+	size_t sz;			/* in */
+	int cpu;
+	pid_t pid;
+	uint64_t read;
+	uint64_t lost;
+	uint64_t late;
+	uint64_t inversions;
+	uint64_t bytes;
+	uint64_t held;
+};
+
+int perfclock_session_get_ring_stats(struct perfclock_session *s,
+				     unsigned int ring,
+				     struct perfclock_ring_stats *st);
+
+PERFCLOCK_END_DECLS
+
+#endif /* PERFCLOCK_SESSION_H */
