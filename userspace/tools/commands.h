@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The subcommands, one file each. argv[0] is the subcommand's name; the
+ * return value is the exit status (enum tool_exit). To add one: declare it
+ * here and give it a line in main.c.
+ */
+#ifndef TOOLS_COMMANDS_H
+#define TOOLS_COMMANDS_H
+
+#endif /* TOOLS_COMMANDS_H */
