@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: GPL-2.0
+# Documentation: HTML by Sphinx, figures, manual pages.
+
+SPHINX_BUILD ?= sphinx-build
+DOC_FIGURES := Documentation/figures/draw.py
+MAN_PAGES := $(wildcard Documentation/man/*.[1-9])
+MANDIR ?= $(PREFIX)/share/man
+
+.PHONY: doc figures install-man
+doc: ## build Documentation/ as HTML into build/doc (needs python3-sphinx)
+	$(SPHINX_BUILD) -q -W --keep-going -b html -d $(BUILD)/doc.cache \
+		Documentation $(BUILD)/doc
+
+figures: ## draw the documentation's figures anew
+	$(PYTHON) $(DOC_FIGURES)
+
+install-man: $(MAN_PAGES)
+	$(foreach page,$(MAN_PAGES),install -D -m 644 $(page) \
+		$(DESTDIR)$(MANDIR)/man$(lastword $(subst .,\
+		,$(page)))/$(notdir $(page)) &&) true
+INSTALL_TARGETS += install-man
