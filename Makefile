@@ -22,6 +22,7 @@ PKG_CONFIG ?= pkg-config
 PYTHON ?= python3
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
 DESTDIR ?=
 
 CFLAGS ?= -O2 -g
@@ -65,7 +66,7 @@ endif
 # Fragments add to these.
 ALL :=		# what "make" builds
 TAP_PROGRAMS :=	# test programs of "make check", each printing TAP
-INSTALL_TARGETS :=
+INSTALL_FILES :=	# MODE:SOURCE:DESTINATION, see scripts/install-files
 
 FRAGMENTS := userspace/lib/lib.mk userspace/tools/tools.mk \
 	     userspace/examples/examples.mk module/module.mk \
@@ -88,7 +89,11 @@ check: ## set up, build, and run all tests; needs root or sudo, and a network
 check-run: all $(TAP_PROGRAMS) ## the tests of "check", packages being there
 	scripts/tap-run --log $(BUILD)/check $(TAP_PROGRAMS)
 
-install: $(INSTALL_TARGETS) ## install library, command, manual (DESTDIR, PREFIX)
+install: all ## install library, command, manual (DESTDIR, PREFIX)
+	scripts/install-files install '$(DESTDIR)' $(INSTALL_FILES)
+
+uninstall: ## remove what "make install" put there (DESTDIR, PREFIX)
+	scripts/install-files uninstall '$(DESTDIR)' $(INSTALL_FILES)
 
 clean: ## remove build/
 	rm -rf $(BUILD)

@@ -6,7 +6,7 @@ DOC_FIGURES := Documentation/figures/draw.py
 MAN_PAGES := $(wildcard Documentation/man/*.[1-9])
 MANDIR ?= $(PREFIX)/share/man
 
-.PHONY: doc figures install-man
+.PHONY: doc figures
 doc: ## build Documentation/ as HTML into build/doc (needs python3-sphinx)
 	$(SPHINX_BUILD) -q -W --keep-going -b html -d $(BUILD)/doc.cache \
 		Documentation $(BUILD)/doc
@@ -14,8 +14,5 @@ doc: ## build Documentation/ as HTML into build/doc (needs python3-sphinx)
 figures: ## draw the documentation's figures anew
 	$(PYTHON) $(DOC_FIGURES)
 
-install-man: $(MAN_PAGES)
-	$(foreach page,$(MAN_PAGES),install -D -m 644 $(page) \
-		$(DESTDIR)$(MANDIR)/man$(lastword $(subst .,\
-		,$(page)))/$(notdir $(page)) &&) true
-INSTALL_TARGETS += install-man
+INSTALL_FILES += $(foreach page,$(MAN_PAGES),\
+	644:$(page):$(MANDIR)/man$(subst .,,$(suffix $(page)))/$(notdir $(page)))

@@ -28,10 +28,25 @@ $(BUILD)/libperfclock.so: $(LIB_SO)
 	ln -sf $(notdir $<) $(BUILD)/$(LIB_SONAME)
 	ln -sf $(LIB_SONAME) $@
 
-$(BUILD)/libperfclock.pc: userspace/lib/libperfclock.pc.in
+# Made anew when PREFIX changes, which no time stamp shows.
+.PHONY: FORCE
+FORCE:
+$(BUILD)/libperfclock.pc: userspace/lib/libperfclock.pc.in FORCE
 	@mkdir -p $(@D)
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
-		-e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS_PRIVATE@|$(PC_LDLIBS)|' \
-		$< > $@
+	@sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
+		-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' \
+		-e 's|@LIBS_PRIVATE@|$(PC_LDLIBS)|' $< > $@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
+LIB_HEADERS := $(wildcard userspace/lib/include/*.h \
+	       userspace/lib/include/perfclock/*.h)
+INSTALL_FILES += 644:$(LIB_A):$(LIBDIR)/libperfclock.a \
+	755:$(LIB_SO):$(LIBDIR)/$(notdir $(LIB_SO)) \
+	link:$(notdir $(LIB_SO)):$(LIBDIR)/$(LIB_SONAME) \
+	link:$(LIB_SONAME):$(LIBDIR)/libperfclock.so \
+	644:$(BUILD)/libperfclock.pc:$(LIBDIR)/pkgconfig/libperfclock.pc \
+	644:uapi/linux/perf_clock.h:$(INCLUDEDIR)/linux/perf_clock.h \
+	$(foreach h,$(LIB_HEADERS),\
+	644:$(h):$(INCLUDEDIR)/$(h:userspace/lib/include/%=%))
 
 -include $(LIB_OBJS:.o=.d)

@@ -26,9 +26,6 @@ $(TOOL): $(TOOL_OBJS) $(LIB_A)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(TOOL_OBJS) $(LIB_A) \
 		$(TOOL_LDLIBS) $(PC_LDLIBS) -lm
 
-.PHONY: install-tools
-INSTALL_TARGETS += install-tools
-install-tools: $(TOOL)
-	install -D -m 755 $(TOOL) $(DESTDIR)$(PREFIX)/bin/perfclock
+INSTALL_FILES += 755:$(TOOL):$(PREFIX)/bin/perfclock
 
 -include $(TOOL_OBJS:.o=.d)
