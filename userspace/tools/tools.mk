@@ -22,9 +22,32 @@ need-tracefs:
 	@exit 1
 endif
 
+# Names of system calls, as this machine's headers number them.
+SYSCALL_NAMES := $(BUILD)/gen/syscall_names.h
+$(SYSCALL_NAMES):
+	@mkdir -p $(@D)
+	echo '#include <asm/unistd.h>' | $(CC) $(CPPFLAGS) -E -dM - | \
+		sed -n 's/^#define __NR_\([a-z0-9_]*\) \([0-9]*\)$$/[\2] = "\1",/p' \
+		> $@
+$(BUILD)/obj/userspace/tools/syscalls.o: $(SYSCALL_NAMES)
+
 $(TOOL): $(TOOL_OBJS) $(LIB_A)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(TOOL_OBJS) $(LIB_A) \
 		$(TOOL_LDLIBS) $(PC_LDLIBS) -lm
+
+# Tests of the command's parts: no privileges.
+TOOL_TEST_SRCS := $(wildcard selftests/tools/test_*.c)
+TOOL_TEST_BINS := $(TOOL_TEST_SRCS:selftests/tools/%.c=$(BUILD)/tests/tools/%)
+TOOL_PARTS := $(filter-out %/main.o,$(TOOL_OBJS))
+TAP_PROGRAMS += $(TOOL_TEST_BINS)
+
+$(BUILD)/tests/tools/%: selftests/tools/%.c selftests/tap.h $(TOOL_PARTS) $(LIB_A)
+	@mkdir -p $(@D)
+	$(CC) $(PC_CPPFLAGS) $(TOOL_CPPFLAGS) -Iselftests -Iuserspace/tools \
+		$(CPPFLAGS) $(PC_CFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< \
+		$(TOOL_PARTS) $(LIB_A) $(TOOL_LDLIBS) $(PC_LDLIBS) -lm
+
+-include $(TOOL_TEST_BINS:=.d)
 
 INSTALL_FILES += 755:$(TOOL):$(PREFIX)/bin/perfclock
 
