@@ -15,6 +15,7 @@
 #ifndef PERFCLOCK_POLICY_H
 #define PERFCLOCK_POLICY_H
 
+#include <perfclock/order.h>
 #include <perfclock/types.h>
 
 PERFCLOCK_BEGIN_DECLS
@@ -22,8 +23,15 @@ PERFCLOCK_BEGIN_DECLS
 struct perfclock_policy;
 
 /*
+ * The policies that comparisons show, by number: the rules above with
+ * backoff=1000, backoff=1000000 and backoff=10000000. NULL: no i-th.
+ */
+const char *perfclock_policy_list(unsigned int i);
+
+/*
  * One policy by name. nr_rings: rings declared from the start (min-max counts
- * a declared ring that was never seen as 0). -EINVAL: unknown name.
+ * a declared ring that was never seen as 0); others may turn up later.
+ * -EINVAL: unknown name, or too many rings; -ENOMEM.
  */
 int perfclock_policy_new(struct perfclock_policy **pp, const char *name,
 			 unsigned int nr_rings);
@@ -31,19 +39,83 @@ void perfclock_policy_free(struct perfclock_policy *p);
 const char *perfclock_policy_name(const struct perfclock_policy *p);
 
 /*
+ * The rule needs the clock (round-start) or a watermark at a round's start.
+ * Recorded files have neither: there it does not apply.
+ */
+bool perfclock_policy_needs_clock(const struct perfclock_policy *p);
+
+/*
  * A round begins; now: the clock just read, safe: the newest watermark, both
  * taken before any ring is touched; 0 where there is none.
  */
 void perfclock_policy_round_begin(struct perfclock_policy *p, uint64_t now,
 				  uint64_t safe);
-/* A record was read. -EINVAL, -ENOMEM. */
+/*
+ * A record was read. Stamps 0 and ~0 say nothing and move no rule; every
+ * other stamp, however wild, is taken as the rule's users would take it.
+ * -EINVAL (ring number), -ENOMEM.
+ */
 int perfclock_policy_read(struct perfclock_policy *p, unsigned int ring,
 			  uint64_t stamp);
 /*
- * The round is over. Sets *limit to what may be delivered: everything stamped
- * strictly below it (an inclusive rule gives its stamp plus one).
+ * What may be delivered now: everything stamped strictly below it (an
+ * inclusive rule gives its stamp plus one); 0: nothing. To be asked at a
+ * round's end. "none" delivers as it reads: ask it after each record.
  */
 void perfclock_policy_round_end(struct perfclock_policy *p, uint64_t *limit);
+bool perfclock_policy_at_once(const struct perfclock_policy *p);
+
+/*
+ * A policy in shadow: what would have come of it, had it decided what to
+ * deliver. It orders stamps alone, without their bytes.
+ */
+struct perfclock_shadow;
+
+struct perfclock_shadow_opts {
+	size_t sz;
+	size_t memory_max;		/* as in perfclock_order_opts */
+	/* Told of each delivery, and of each late record as it is read. */
+	perfclock_order_fn delivered;
+	void (*late)(unsigned int ring, uint64_t stamp, uint32_t tag,
+		     uint64_t late_ns, void *ctx);
+	void *ctx;
+};
+
+/* As perfclock_policy_new(); -EINVAL for bad opts too. */
+int perfclock_shadow_new(struct perfclock_shadow **sp, const char *policy,
+			 unsigned int nr_rings,
+			 const struct perfclock_shadow_opts *opts);
+void perfclock_shadow_free(struct perfclock_shadow *s);
+const char *perfclock_shadow_name(const struct perfclock_shadow *s);
+
+void perfclock_shadow_round_begin(struct perfclock_shadow *s, uint64_t now,
+				  uint64_t safe);
+/*
+ * tag: the caller's, given back in records. flags: PERFCLOCK_RECORD_PLACED or
+ * 0. -EINVAL, -ENOMEM, -ENOBUFS (memory bound: this policy holds too much).
+ */
+int perfclock_shadow_read(struct perfclock_shadow *s, unsigned int ring,
+			  uint64_t stamp, uint32_t tag, unsigned int flags);
+/* Number delivered, or the value of opts->delivered. */
+long perfclock_shadow_round_end(struct perfclock_shadow *s);
+/* The input is over. Number delivered: what was left. */
+long perfclock_shadow_end(struct perfclock_shadow *s);
+
+struct perfclock_shadow_stats {
+	size_t sz;			/* in */
+	uint64_t read;
+	uint64_t delivered;
+	uint64_t held;
+	uint64_t held_max;		/* at a round's end, before delivery */
+	uint64_t late;
+	uint64_t max_late_ns;
+	uint64_t left;			/* what the end delivered */
+	uint64_t rounds;
+	uint64_t limit;			/* the newest, as in round_end */
+};
+
+int perfclock_shadow_get_stats(const struct perfclock_shadow *s,
+			       struct perfclock_shadow_stats *st);
 
 PERFCLOCK_END_DECLS
 
