@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Watermarks that a thread of the library proves, without any perf event. */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <perfclock.h>
+
+#include "tap.h"
+
+static struct perfclock *open_or_skip(const char *provider)
+{
+	struct perfclock *clk;
+	char error[256];
+	struct perfclock_open_opts o = {
+		.sz = sizeof(o), .clock = PERFCLOCK_MONOTONIC_RAW,
+		.source = "clockid", .provider = provider,
+		.error = error, .error_size = sizeof(error),
+	};
+	int err = perfclock_open(&clk, &o);
+
+	if (err == -ENODEV || err == -EPERM)
+		SKIP("%s", error);
+	if (err)
+		printf("# %s\n", error);
+	ASSERT_EQ(err, 0);
+	return clk;
+}
+
+static void follows_the_clock(void)
+{
+	struct perfclock *clk = open_or_skip("membarrier");
+	uint64_t now, w, last = 0;
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		EXPECT_EQ(perfclock_watermark(clk, &w), 0);
+		ASSERT_EQ(perfclock_now(clk, &now), 0);
+		EXPECT_OP(w, >, 0);
+		EXPECT_OP(w, <, now);
+		EXPECT_OP(w, >=, last);
+		last = w;
+		EXPECT_EQ(perfclock_watermark_wait(clk, w, 10000000000), 0);
+	}
+	perfclock_close(clk);
+}
+
+static void waiting_ends_at_the_time_limit(void)
+{
+	struct perfclock *clk = open_or_skip("membarrier");
+
+	EXPECT_EQ(perfclock_watermark_wait(clk, UINT64_MAX, 0), -ETIMEDOUT);
+	EXPECT_EQ(perfclock_watermark_wait(clk, UINT64_MAX, 30000000),
+		  -ETIMEDOUT);
+	EXPECT_EQ(perfclock_watermark_wait(clk, 0, 0), 0);
+	perfclock_close(clk);
+}
+
+static pthread_t handler_thread;
+static volatile int handled;
+
+static void on_alarm(int sig)
+{
+	handler_thread = pthread_self();
+	handled++;
+}
+
+/* The handler runs in the program's thread: the library's blocks signals. */
+static void a_signal_interrupts_the_wait_and_not_the_provider(void)
+{
+	struct perfclock *clk = open_or_skip("membarrier");
+	struct sigaction act = { .sa_handler = on_alarm }, old;
+	struct itimerval timer = { .it_value.tv_usec = 50000 };
+
+	handled = 0;
+	sigaction(SIGALRM, &act, &old);
+	setitimer(ITIMER_REAL, &timer, NULL);
+	EXPECT_EQ(perfclock_watermark_wait(clk, UINT64_MAX, -1), -EINTR);
+	EXPECT_EQ(handled, 1);
+	EXPECT(pthread_equal(handler_thread, pthread_self()));
+	sigaction(SIGALRM, &old, NULL);
+	perfclock_close(clk);
+}
+
+static void fd_is_readable_when_it_moved(void)
+{
+	struct perfclock *clk = open_or_skip("membarrier");
+	int fd = perfclock_watermark_fd(clk), i;
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	uint64_t before, after;
+
+	ASSERT_OP(fd, >=, 0);
+	EXPECT_EQ(perfclock_watermark_fd(clk), fd);
+	for (i = 0; i < 5; i++) {
+		EXPECT_EQ(poll(&p, 1, 10000), 1);
+		EXPECT_EQ(perfclock_watermark_ack(clk), 0);
+		perfclock_watermark(clk, &before);
+		EXPECT_EQ(poll(&p, 1, 10000), 1);
+		perfclock_watermark(clk, &after);
+		EXPECT_OP(after, >=, before);
+	}
+	perfclock_close(clk);
+}
+
+/* The thread stays behind: the child is told, and may still close. */
+static int in_child(struct perfclock *clk)
+{
+	uint64_t w;
+
+	alarm(20);
+	if (perfclock_watermark(clk, &w) != -ECHILD)
+		return 1;
+	if (perfclock_watermark_wait(clk, 1, -1) != -ECHILD)
+		return 2;
+	if (perfclock_watermark_fd(clk) != -ECHILD)
+		return 3;
+	if (perfclock_watermark_ack(clk) != -ECHILD)
+		return 4;
+	if (perfclock_now(clk, &w))
+		return 5;
+	perfclock_close(clk);
+	return 0;
+}
+
+static void a_fork_leaves_parent_and_child_whole(void)
+{
+	struct perfclock *clk = open_or_skip("membarrier");
+	uint64_t w;
+	int status, fd = perfclock_watermark_fd(clk);
+	pid_t pid;
+
+	ASSERT_OP(fd, >=, 0);
+	fflush(stdout);
+	pid = fork();
+	if (!pid)
+		_exit(in_child(clk));
+	ASSERT_EQ(waitpid(pid, &status, 0), pid);
+	EXPECT_EQ(status, 0);
+	EXPECT_EQ(perfclock_watermark(clk, &w), 0);
+	EXPECT_EQ(perfclock_watermark_wait(clk, w, 10000000000), 0);
+	perfclock_close(clk);
+}
+
+/* Grace periods begin no more often than asked for. */
+static void pace_is_kept(void)
+{
+	struct perfclock_info info = { .sz = sizeof(info) };
+	struct perfclock *clk;
+	struct perfclock_open_opts o = {
+		.sz = sizeof(o), .clock = PERFCLOCK_MONOTONIC,
+		.source = "clockid", .provider = "membarrier",
+		.pace_ns = 100000000,
+	};
+
+	if (perfclock_open(&clk, &o))
+		SKIP("no membarrier here");
+	usleep(350000);
+	ASSERT_EQ(perfclock_get_info(clk, &info), 0);
+	EXPECT_OP(info.moves, >=, 1);
+	EXPECT_OP(info.moves, <=, 5);
+	EXPECT_OP(info.gp_duration, >, 0);
+	perfclock_close(clk);
+}
+
+static void closing_does_not_wait_for_the_pace(void)
+{
+	struct perfclock *clk;
+	struct perfclock_open_opts o = {
+		.sz = sizeof(o), .clock = PERFCLOCK_MONOTONIC,
+		.source = "clockid", .provider = "membarrier",
+		.pace_ns = 3600 * 1000000000ull,
+	};
+
+	if (perfclock_open(&clk, &o))
+		SKIP("no membarrier here");
+	perfclock_close(clk);
+}
+
+struct reader {
+	struct perfclock *clk;
+	volatile int *stop;
+	int backwards;
+};
+
+static void *read_on(void *arg)
+{
+	struct reader *r = arg;
+	uint64_t last = 0, w, now;
+
+	while (!__atomic_load_n(r->stop, __ATOMIC_RELAXED)) {
+		perfclock_watermark(r->clk, &w);
+		perfclock_now(r->clk, &now);
+		if (w < last || w >= now)
+			r->backwards++;
+		last = w;
+		perfclock_watermark_wait(r->clk, w, 1000000);
+	}
+	return NULL;
+}
+
+static void many_threads_may_use_one_handle(void)
+{
+	struct perfclock *clk = open_or_skip("membarrier");
+	volatile int stop = 0;
+	struct reader r[4];
+	pthread_t t[4];
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		r[i] = (struct reader){ clk, &stop, 0 };
+		ASSERT_EQ(pthread_create(&t[i], NULL, read_on, &r[i]), 0);
+	}
+	usleep(200000);
+	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+	for (i = 0; i < 4; i++) {
+		pthread_join(t[i], NULL);
+		EXPECT_EQ(r[i].backwards, 0);
+	}
+	perfclock_close(clk);
+}
+
+static const struct tap_test tests[] = {
+	{ "follows_the_clock", follows_the_clock },
+	{ "waiting_ends_at_the_time_limit", waiting_ends_at_the_time_limit },
+	{ "a_signal_interrupts_the_wait_and_not_the_provider",
+	  a_signal_interrupts_the_wait_and_not_the_provider },
+	{ "fd_is_readable_when_it_moved", fd_is_readable_when_it_moved },
+	{ "a_fork_leaves_parent_and_child_whole",
+	  a_fork_leaves_parent_and_child_whole },
+	{ "pace_is_kept", pace_is_kept },
+	{ "closing_does_not_wait_for_the_pace",
+	  closing_does_not_wait_for_the_pace },
+	{ "many_threads_may_use_one_handle",
+	  many_threads_may_use_one_handle },
+};
+
+TAP_MAIN(tests)

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: LGPL-2.1 OR MIT
+/* A thread that proves watermarks, one after another, at a pace. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock/fail.h"
+#include "watermark/prover.h"
+
+static int prove_once(struct prover *pv)
+{
+	uint64_t begin = mono_ns(), ns;
+	int err;
+
+	err = pv->prove(pv, &ns);
+	mark_fail(pv->mark, err);
+	if (err)
+		return err;
+	atomic_store_explicit(&pv->mark->gp_duration, mono_ns() - begin,
+			      memory_order_relaxed);
+	mark_publish(pv->mark, ns);
+	return 0;
+}
+
+/* In the thread, as a source may belong to the thread that opens it. */
+static int prover_begin(void *arg)
+{
+	struct prover *pv = arg;
+	int err;
+
+	pv->src.own_thread = true;
+	err = source_open(&pv->src, &pv->o);
+	if (err)
+		return err;
+	err = prove_once(pv);
+	if (err)
+		source_close(&pv->src);
+	return err;
+}
+
+static void prover_run(void *arg)
+{
+	struct prover *pv = arg;
+	uint64_t next = mono_ns() + pv->pace;
+
+	while (!worker_pause(&pv->worker, next)) {
+		next = mono_ns();
+		if (prove_once(pv) && pv->pace < PROVER_RETRY_NS)
+			next += PROVER_RETRY_NS;
+		else
+			next += pv->pace;
+	}
+	source_close(&pv->src);
+}
+
+int prover_open(struct provider *p, const struct perfclock_open_opts *o,
+		int (*prove)(struct prover *pv, uint64_t *ns))
+{
+	struct prover *pv = calloc(1, sizeof(*pv));
+	int err;
+
+	if (pv)
+		pv->mark = mark_new();
+	if (!pv || !pv->mark) {
+		free(pv);
+		return clock_fail(o, -ENOMEM, "out of memory");
+	}
+	pv->o = *o;
+	pv->o.source = p->source;
+	pv->pace = o->pace_ns ? o->pace_ns : PROVER_PACE_NS;
+	pv->prove = prove;
+	pv->worker.begin = prover_begin;
+	pv->worker.run = prover_run;
+	pv->worker.arg = pv;
+	err = worker_start(&pv->worker, "perfclock");
+	if (err == -EAGAIN)
+		err = clock_fail(o, err, "no more threads may be started");
+	if (err) {
+		mark_free(pv->mark);
+		free(pv);
+		return err;
+	}
+	p->priv = pv;
+	return 0;
+}
+
+void prover_close(struct provider *p)
+{
+	struct prover *pv = p->priv;
+
+	worker_stop(&pv->worker);
+	mark_free(pv->mark);
+	free(pv);
+}
+
+int prover_watermark(struct provider *p, uint64_t *ns)
+{
+	const struct prover *pv = p->priv;
+
+	return mark_load(pv->mark, ns);
+}
+
+int prover_wait(struct provider *p, uint64_t stamp, int64_t timeout_ns)
+{
+	const struct prover *pv = p->priv;
+
+	return mark_wait(pv->mark, stamp, timeout_ns);
+}
+
+int prover_fd(struct provider *p)
+{
+	const struct prover *pv = p->priv;
+
+	return mark_fd(pv->mark);
+}
+
+int prover_ack(struct provider *p)
+{
+	const struct prover *pv = p->priv;
+
+	return mark_ack(pv->mark);
+}
+
+void prover_info(struct provider *p, struct perfclock_info *info)
+{
+	const struct prover *pv = p->priv;
+
+	info->moves = atomic_load(&pv->mark->moves);
+	info->gp_duration = atomic_load(&pv->mark->gp_duration);
+	info->margin = atomic_load(&pv->mark->margin);
+}

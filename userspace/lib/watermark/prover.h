@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR MIT */
+/*
+ * Internal: a thread that proves watermarks, one after another, at a pace.
+ * What the providers membarrier and cpu-visit share.
+ */
+#ifndef PERFCLOCK_WATERMARK_PROVER_H
+#define PERFCLOCK_WATERMARK_PROVER_H
+
+#include "clock/worker.h"
+#include "watermark/mark.h"
+#include "watermark/provider.h"
+
+#define PROVER_PACE_NS		1000000		/* default */
+#define PROVER_RETRY_NS		10000000	/* after a failure, at least */
+
+struct prover {
+	struct worker worker;
+	struct mark *mark;
+	struct source src;		/* read by the worker only */
+	struct perfclock_open_opts o;	/* valid until begun */
+	uint64_t pace;
+	/* Find a proven watermark: read, wait for what makes it safe. */
+	int (*prove)(struct prover *pv, uint64_t *ns);
+};
+
+/*
+ * Start the thread; it proves one watermark before this returns, so whoever
+ * is refused is refused here. Sets p->priv.
+ */
+int prover_open(struct provider *p, const struct perfclock_open_opts *o,
+		int (*prove)(struct prover *pv, uint64_t *ns));
+void prover_close(struct provider *p);
+int prover_watermark(struct provider *p, uint64_t *ns);
+int prover_wait(struct provider *p, uint64_t stamp, int64_t timeout_ns);
+int prover_fd(struct provider *p);
+int prover_ack(struct provider *p);
+void prover_info(struct provider *p, struct perfclock_info *info);
+
+#endif /* PERFCLOCK_WATERMARK_PROVER_H */

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: LGPL-2.1 OR MIT
+/*
+ * Provider "membarrier": MEMBARRIER_CMD_GLOBAL is synchronize_rcu() for
+ * everyone. Read t, let a whole grace period pass, publish t: whatever was
+ * stamped below t was stamped inside a section that this grace period waited
+ * for, so its data_head is stored.
+ *
+ * With one CPU online the call returns at once. That is as good: we run on
+ * that CPU, so no section with preemption off is under way anywhere.
+ *
+ * MEMBARRIER_CMD_GLOBAL_EXPEDITED is no replacement: it sends interrupts to
+ * CPUs and waits for those, not for sections.
+ */
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "clock/fail.h"
+#include "watermark/prover.h"
+
+static int grace_period(void)
+{
+	int got;
+
+	do {
+		got = syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+	} while (got && errno == EINTR);
+	return got ? -errno : 0;
+}
+
+static int refused(const struct perfclock_open_opts *o, int err)
+{
+	switch (err) {
+	case -ENOSYS:
+		return clock_fail(o, -ENODEV,
+				  "the kernel has no membarrier (CONFIG_MEMBARRIER), or a seccomp filter hides it");
+	case -EPERM:
+	case -EACCES:
+		return clock_fail(o, -EPERM,
+				  "membarrier is refused (%s): a seccomp filter must allow it",
+				  strerror(-err));
+	case -EINVAL:
+		return clock_fail(o, -ENODEV,
+				  "membarrier offers no global barrier, as on a kernel booted with nohz_full");
+	default:
+		return clock_fail(o, err, "membarrier: %s", strerror(-err));
+	}
+}
+
+/* A filter may let the question pass and refuse the call: make the call. */
+static int membarrier_probe(const struct perfclock_open_opts *o)
+{
+	int got = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
+
+	if (got < 0)
+		return refused(o, -errno);
+	if (!(got & MEMBARRIER_CMD_GLOBAL))
+		return refused(o, -EINVAL);
+	got = grace_period();
+	return got ? refused(o, got) : 0;
+}
+
+static int membarrier_prove(struct prover *pv, uint64_t *ns)
+{
+	uint64_t t, margin;
+	int err;
+
+	err = source_read(&pv->src, &t);
+	if (!err)
+		err = pv->src.ops->agree(&pv->src, &margin);
+	if (!err)
+		err = grace_period();
+	if (err)
+		return err;
+	atomic_store_explicit(&pv->mark->margin, margin,
+			      memory_order_relaxed);
+	*ns = t - margin;
+	return 0;
+}
+
+static int membarrier_open(struct provider *p,
+			   const struct perfclock_open_opts *o,
+			   const char *arg)
+{
+	int err;
+
+	if (arg)
+		return clock_fail(o, -EINVAL,
+				  "provider 'membarrier' takes no '=%s'", arg);
+	err = membarrier_probe(o);
+	return err ? err : prover_open(p, o, membarrier_prove);
+}
+
+const struct provider_ops provider_membarrier = {
+	.name = "membarrier",
+	.proven = true,
+	.probe = membarrier_probe,
+	.open = membarrier_open,
+	.close = prover_close,
+	.watermark = prover_watermark,
+	.wait = prover_wait,
+	.fd = prover_fd,
+	.ack = prover_ack,
+	.info = prover_info,
+};
