@@ -66,13 +66,15 @@ endif
 # Fragments add to these.
 ALL :=		# what "make" builds
 TAP_PROGRAMS :=	# test programs of "make check", each printing TAP
-INSTALL_FILES :=	# MODE:SOURCE:DESTINATION, see scripts/install-files
+# Expanded when used: some entries are the output of a script.
+INSTALL_FILES =	# MODE:SOURCE:DESTINATION, see scripts/install-files
 
 FRAGMENTS := userspace/lib/lib.mk userspace/tools/tools.mk \
 	     userspace/examples/examples.mk module/module.mk \
 	     selftests/unit/unit.mk selftests/live/live.mk \
 	     selftests/vm/vm.mk selftests/bench/bench.mk \
-	     selftests/fuzz/fuzz.mk Documentation/doc.mk
+	     selftests/fuzz/fuzz.mk Documentation/doc.mk \
+	     scripts/quality.mk
 include $(wildcard $(FRAGMENTS))
 
 .PHONY: all help setup check clean install uninstall

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# Live tests: this machine's own perf events; each skips with its reason. test_*.c, one program each.
+# Live tests: this machine's own perf events; each skips with its reason.
+# test_*.c, one program each.
 
 LIVE_SRCS := $(wildcard selftests/live/test_*.c)
 LIVE_BINS := $(LIVE_SRCS:selftests/live/%.c=$(BUILD)/tests/live/%)

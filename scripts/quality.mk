@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: GPL-2.0
+# Checks of the tree itself. The programs print TAP and run in "make check" as
+# well, where a tool that is not installed is a skip.
+
+TAP_PROGRAMS += scripts/lint
+
+.PHONY: lint check-abi check-docs
+lint: ## static checks: format, analysers, shell, spelling, licences
+	scripts/install-deps lint
+	scripts/tap-run --log $(BUILD)/check 'scripts/lint --all'
+
+check-abi: all ## exported symbols = symbol map = headers; headers stand alone
+	BUILD=$(BUILD) scripts/tap-run --log $(BUILD)/check scripts/check-abi
