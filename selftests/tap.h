@@ -50,9 +50,9 @@ tap_fail(const char *file, int line, const char *fmt, ...)
 
 #define EXPECT_STREQ(a, b) do {						\
 	const char *_a = (a), *_b = (b);				\
-	if (strcmp(_a, _b))						\
+	if (!_a || !_b || strcmp(_a, _b))				\
 		tap_fail(__FILE__, __LINE__, "%s is \"%s\", not \"%s\"",	\
-			 #a, _a, _b);					\
+			 #a, _a ? _a : "(null)", _b ? _b : "(null)");	\
 } while (0)
 
 /* As EXPECT, and the test ends there. */
