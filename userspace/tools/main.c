@@ -15,7 +15,6 @@ struct command {
 };
 
 static const struct command commands[] = {
-	{ "compare", cmd_compare, "hold every policy against the same events" },
 	{ NULL, NULL, NULL }
 };
 

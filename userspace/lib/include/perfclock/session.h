@@ -63,7 +63,10 @@ struct perfclock_session_opts {
 	unsigned int nr_pids;
 	const pid_t *pids;
 	const char *cgroup;
-	/* Data pages of a ring: a power of two; 0: 1 MiB worth of them. */
+	/*
+	 * Data pages of a ring: a power of two; 0: 4 MiB worth of them, or
+	 * as much as this user may lock (perf_event_mlock_kb).
+	 */
 	unsigned int mmap_pages;
 	/* Bound for what is held back, bytes; 0: 256 MiB. */
 	size_t memory_max;

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What live tests share: a load, and whether this machine lets us look. */
+#ifndef SELFTESTS_LIVE_H
+#define SELFTESTS_LIVE_H
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/prctl.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <perfclock.h>
+
+#include "tap.h"
+
+#define LOAD_CPUS_MAX	64
+#define LOAD_EVENT	"raw_syscalls:sys_enter"
+
+static inline uint64_t __attribute__((unused)) live_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+/* One system call loop pinned to each of nr CPUs; until load_stop(). */
+struct load {
+	pid_t pid[LOAD_CPUS_MAX];
+	int nr;
+};
+
+static inline void __attribute__((unused))
+load_start(struct load *l, int nr)
+{
+	struct utsname u;
+	cpu_set_t set;
+	int i;
+
+	l->nr = 0;
+	for (i = 0; i < nr && i < LOAD_CPUS_MAX; i++) {
+		pid_t pid = fork();
+
+		if (pid > 0) {
+			l->pid[l->nr++] = pid;
+			continue;
+		}
+		if (pid < 0)
+			break;
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		CPU_ZERO(&set);
+		CPU_SET(i, &set);
+		sched_setaffinity(0, sizeof(set), &set);
+		for (;;)
+			uname(&u);
+	}
+}
+
+static inline void __attribute__((unused)) load_stop(struct load *l)
+{
+	while (l->nr) {
+		kill(l->pid[--l->nr], SIGKILL);
+		waitpid(l->pid[l->nr], NULL, 0);
+	}
+}
+
+/* A session that has started, or a skip that says why not. */
+static inline void __attribute__((unused))
+live_start(struct perfclock_session *s)
+{
+	int err = perfclock_session_start(s);
+	char why[256];
+
+	if (err == -EACCES || err == -EPERM) {
+		snprintf(why, sizeof(why), "%s", perfclock_session_error(s));
+		perfclock_session_free(s);
+		SKIP("%s", why);
+	}
+	if (err)
+		printf("# %s\n", perfclock_session_error(s));
+	ASSERT_EQ(err, 0);
+}
+
+static inline void __attribute__((unused))
+live_add(struct perfclock_session *s, const char *event)
+{
+	int err = perfclock_session_add(s, event, NULL);
+	char why[256];
+
+	if (err == -EACCES || err == -ENOENT) {
+		snprintf(why, sizeof(why), "%s", perfclock_session_error(s));
+		perfclock_session_free(s);
+		SKIP("%s", why);
+	}
+	ASSERT_OP(err, >=, 0);
+}
+
+static inline struct perfclock_session_stats __attribute__((unused))
+live_stats(struct perfclock_session *s)
+{
+	struct perfclock_session_stats st = { .sz = sizeof(st) };
+
+	EXPECT_EQ(perfclock_session_get_stats(s, &st), 0);
+	return st;
+}
+
+#endif /* SELFTESTS_LIVE_H */

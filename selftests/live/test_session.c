@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Sessions on this machine's own events: nothing late, nothing amiss. */
+#include "live.h"
+
+static uint64_t last_stamp, out_of_order, events;
+static unsigned int cpus_seen;
+
+static int check_order(const struct perfclock_event *ev, void *ctx)
+{
+	(void)ctx;
+	if (ev->type != 9)
+		return 0;
+	events++;
+	if (ev->stamp < last_stamp)
+		out_of_order++;
+	last_stamp = ev->stamp;
+	if (ev->cpu >= 0 && ev->cpu < 32)
+		cpus_seen |= 1u << ev->cpu;
+	return 0;
+}
+
+static void run(const struct perfclock_session_opts *o, double seconds)
+{
+	int nr = sysconf(_SC_NPROCESSORS_ONLN);
+	struct perfclock_session_stats st;
+	struct perfclock_session *s;
+	struct load load;
+	uint64_t end;
+	char error[512] = "";
+	struct perfclock_session_opts opts = *o;
+	long n;
+	int err;
+
+	opts.sz = sizeof(opts);
+	opts.error = error;
+	opts.error_size = sizeof(error);
+	last_stamp = out_of_order = events = cpus_seen = 0;
+	err = perfclock_session_new(&s, &opts);
+	if (err)
+		SKIP("%s", error);
+	live_add(s, LOAD_EVENT);
+	live_start(s);
+	load_start(&load, nr);
+	end = live_now() + seconds * 1e9;
+	do
+		n = perfclock_session_poll(s, 100, check_order, NULL);
+	while (n >= 0 && live_now() < end);
+	load_stop(&load);
+	EXPECT_OP(n, >=, 0);
+	EXPECT_OP(perfclock_session_finish(s, check_order, NULL), >=, 0);
+	st = live_stats(s);
+	printf("# read %llu lost %llu late %llu rounds %llu lag p50 %llu us p99 %llu us max %llu us wakeups %llu held_max %llu\n",
+	       (unsigned long long)st.read, (unsigned long long)st.lost,
+	       (unsigned long long)st.late, (unsigned long long)st.rounds,
+	       (unsigned long long)st.lag_p50_ns / 1000,
+	       (unsigned long long)st.lag_p99_ns / 1000,
+	       (unsigned long long)st.lag_max_ns / 1000,
+	       (unsigned long long)st.wakeups,
+	       (unsigned long long)st.held_max);
+	EXPECT_OP(events, >=, 1000);
+	EXPECT_EQ(st.late, 0);
+	EXPECT_EQ(out_of_order, 0);
+	EXPECT_EQ(st.held, 0);
+	EXPECT_EQ(st.read, st.delivered);
+	EXPECT_EQ(st.samples, events);
+	EXPECT(st.proven);
+	EXPECT_EQ(__builtin_popcount(cpus_seen), nr < 32 ? nr : 32);
+	perfclock_session_free(s);
+}
+
+static void membarrier_sleeping(void)
+{
+	struct perfclock_session_opts o = {
+		.clock = PERFCLOCK_MONOTONIC, .provider = "membarrier",
+		.interval_ns = 10000000,
+	};
+
+	run(&o, 2);
+}
+
+static void membarrier_busy(void)
+{
+	struct perfclock_session_opts o = {
+		.clock = PERFCLOCK_MONOTONIC, .provider = "membarrier",
+	};
+
+	run(&o, 2);
+}
+
+static const struct tap_test tests[] = {
+	{ "membarrier_sleeping", membarrier_sleeping },
+	{ "membarrier_busy", membarrier_busy },
+};
+
+TAP_MAIN(tests)

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Records are taken from a ring whole, once, in order, whatever it holds. */
+#include <errno.h>
+
+#include "ring/ring.h"
+#include "sim_ring.h"
+#include "tap.h"
+
+static struct sim_ring sim;
+static struct pc_ring ring;
+
+static void set_up(unsigned int pages, uint64_t at)
+{
+	sim_ring_init(&sim, pages);
+	sim_ring_start_at(&sim, at);
+	ASSERT_EQ(pc_ring_init(&ring, sim.page, sim.bytes), 0);
+}
+
+static void tear_down(void)
+{
+	pc_ring_fini(&ring);
+	sim_ring_free(&sim);
+}
+
+/* The raw number of the next sample; -1 at the head. */
+static long next_raw(uint64_t head)
+{
+	const struct perf_event_header *h;
+	long n;
+	int err;
+
+	h = pc_ring_peek(&ring, head, &err);
+	if (!h)
+		return -1;
+	n = ((const struct sim_sample *)h)->raw[0];
+	pc_ring_consume(&ring, h);
+	return n;
+}
+
+static void reads_up_to_the_loaded_head_only(void)
+{
+	uint64_t head;
+
+	set_up(1, 0);
+	sim_sample(&sim, 10, 1, 1);
+	sim_publish(&sim);
+	head = pc_ring_head(&ring);
+	sim_sample(&sim, 20, 2, 1);
+	sim_publish(&sim);
+	EXPECT_EQ(next_raw(head), 1);
+	EXPECT_EQ(next_raw(head), -1);
+	head = pc_ring_head(&ring);
+	EXPECT_EQ(next_raw(head), 2);
+	EXPECT_EQ(next_raw(head), -1);
+	tear_down();
+}
+
+static void unpublished_records_are_not_seen(void)
+{
+	set_up(1, 0);
+	sim_sample(&sim, 10, 1, 1);
+	EXPECT_EQ(next_raw(pc_ring_head(&ring)), -1);
+	tear_down();
+}
+
+static void tail_moves_only_on_release(void)
+{
+	set_up(1, 4096 * 5);
+	sim_sample(&sim, 10, 1, 1);
+	sim_publish(&sim);
+	EXPECT_EQ(next_raw(pc_ring_head(&ring)), 1);
+	EXPECT_EQ(sim.page->data_tail, 4096 * 5);
+	pc_ring_release(&ring);
+	EXPECT_EQ(sim.page->data_tail, sim.head);
+	tear_down();
+}
+
+/* Each possible place of a record around the ring's end, long and short. */
+static void records_that_wrap_are_whole(void)
+{
+	unsigned int words, back;
+
+	for (words = 1; words < 40; words += 2)
+		for (back = 8; back <= 200; back += 8) {
+			const struct perf_event_header *h;
+			const struct sim_sample *s;
+			unsigned int i;
+			int err;
+
+			set_up(1, (1ull << 32) - back);
+			sim_sample(&sim, 77, words, words);
+			sim_publish(&sim);
+			h = pc_ring_peek(&ring, pc_ring_head(&ring), &err);
+			ASSERT(h);
+			s = (const struct sim_sample *)h;
+			EXPECT_EQ(s->time, 77);
+			EXPECT_EQ(s->raw_size, words * 4);
+			for (i = 0; i < words; i++)
+				EXPECT_EQ(s->raw[i], words);
+			pc_ring_consume(&ring, h);
+			EXPECT_EQ(ring.tail, sim.head);
+			tear_down();
+		}
+}
+
+static void positions_past_32_bits_work(void)
+{
+	set_up(1, UINT64_MAX - 8191 + 8);
+	sim_sample(&sim, 1, 5, 1);
+	sim_publish(&sim);
+	EXPECT_EQ(next_raw(pc_ring_head(&ring)), 5);
+	tear_down();
+}
+
+/* The position itself may pass 2^64. */
+static void position_overflow_works(void)
+{
+	set_up(1, UINT64_MAX - 15);
+	sim_sample(&sim, 1, 6, 5);
+	sim_publish(&sim);
+	EXPECT(sim.head < 4096);
+	EXPECT_EQ(next_raw(pc_ring_head(&ring)), 6);
+	EXPECT_EQ(ring.tail, sim.head);
+	tear_down();
+}
+
+static void bad_size(uint16_t size)
+{
+	uint64_t head;
+
+	set_up(1, 0);
+	sim_sample(&sim, 1, 1, 1);
+	sim_header(&sim, PERF_RECORD_SAMPLE, size);
+	sim_sample(&sim, 2, 2, 1);
+	sim_publish(&sim);
+	head = pc_ring_head(&ring);
+	EXPECT_EQ(next_raw(head), 1);
+	EXPECT_EQ(next_raw(head), -1);
+	EXPECT_EQ(ring.malformed, 1);
+	EXPECT_EQ(ring.tail, head);
+	/* And on it goes. */
+	sim_sample(&sim, 3, 3, 1);
+	sim_publish(&sim);
+	EXPECT_EQ(next_raw(pc_ring_head(&ring)), 3);
+	EXPECT_EQ(ring.malformed, 1);
+	tear_down();
+}
+
+static void size_zero_skips_to_the_head(void)
+{
+	bad_size(0);
+}
+
+static void size_below_the_header_skips_to_the_head(void)
+{
+	bad_size(7);
+}
+
+static void size_not_of_whole_words_skips_to_the_head(void)
+{
+	bad_size(13);
+}
+
+static void size_past_the_head_skips_to_the_head(void)
+{
+	bad_size(4096);
+}
+
+static void head_further_than_the_ring_is_long_is_not_believed(void)
+{
+	set_up(1, 0);
+	sim.page->data_head = 4096 + 8;
+	EXPECT_EQ(pc_ring_head(&ring), 4096 + 8);
+	EXPECT_EQ(ring.tail, 4096 + 8);
+	EXPECT_EQ(ring.malformed, 1);
+	tear_down();
+}
+
+static void head_that_went_back_is_not_believed(void)
+{
+	set_up(1, 4096);
+	sim.page->data_head = 1024;
+	EXPECT_EQ(pc_ring_head(&ring), 1024);
+	EXPECT_EQ(ring.tail, 1024);
+	EXPECT_EQ(ring.malformed, 1);
+	tear_down();
+}
+
+static void full_ring_is_read_whole(void)
+{
+	uint64_t head;
+	long n = 0;
+
+	set_up(2, 8192 * 3 + 40);
+	for (; sim_room(&sim) >= 40; n++)
+		sim_sample(&sim, n, n, 1);
+	sim_publish(&sim);
+	head = pc_ring_head(&ring);
+	for (; n; n--)
+		ASSERT_OP(next_raw(head), >=, 0);
+	EXPECT_EQ(next_raw(head), -1);
+	EXPECT_EQ(ring.malformed, 0);
+	tear_down();
+}
+
+static void maps_of_odd_sizes_are_refused(void)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+
+	sim_ring_init(&sim, 4);
+	EXPECT_EQ(pc_ring_init(&ring, NULL, sim.bytes), -EINVAL);
+	EXPECT_EQ(pc_ring_init(&ring, sim.page, page), -EINVAL);
+	EXPECT_EQ(pc_ring_init(&ring, sim.page, sim.bytes - page), -EINVAL);
+	sim.page->data_size = 3 * page;
+	EXPECT_EQ(pc_ring_init(&ring, sim.page, sim.bytes), -EINVAL);
+	sim.page->data_size = 0;
+	sim.page->data_offset = 0;
+	EXPECT_EQ(pc_ring_init(&ring, sim.page, sim.bytes), 0);
+	EXPECT_EQ(ring.size, 4 * page);
+	sim_ring_free(&sim);
+}
+
+static const struct tap_test tests[] = {
+	{ "reads_up_to_the_loaded_head_only",
+	  reads_up_to_the_loaded_head_only },
+	{ "unpublished_records_are_not_seen",
+	  unpublished_records_are_not_seen },
+	{ "tail_moves_only_on_release", tail_moves_only_on_release },
+	{ "records_that_wrap_are_whole", records_that_wrap_are_whole },
+	{ "positions_past_32_bits_work", positions_past_32_bits_work },
+	{ "position_overflow_works", position_overflow_works },
+	{ "size_zero_skips_to_the_head", size_zero_skips_to_the_head },
+	{ "size_below_the_header_skips_to_the_head",
+	  size_below_the_header_skips_to_the_head },
+	{ "size_not_of_whole_words_skips_to_the_head",
+	  size_not_of_whole_words_skips_to_the_head },
+	{ "size_past_the_head_skips_to_the_head",
+	  size_past_the_head_skips_to_the_head },
+	{ "head_further_than_the_ring_is_long_is_not_believed",
+	  head_further_than_the_ring_is_long_is_not_believed },
+	{ "head_that_went_back_is_not_believed",
+	  head_that_went_back_is_not_believed },
+	{ "full_ring_is_read_whole", full_ring_is_read_whole },
+	{ "maps_of_odd_sizes_are_refused", maps_of_odd_sizes_are_refused },
+};
+
+TAP_MAIN(tests)

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The round's rule, on simulated rings: what is delivered when, in which
+ * order, and what is counted.
+ */
+#include <errno.h>
+
+#include "sim_clock.h"
+#include "sim_ring.h"
+#include "tap.h"
+
+#define MAX_EVENTS 100000
+
+static struct sim_ring rings[4];
+static struct perfclock_session *s;
+static struct perf_event_attr attr;
+
+static struct {
+	uint64_t stamp;
+	uint32_t type, ring, flags, raw;
+	int32_t cpu, pid, tid;
+	uint64_t lost;
+} got[MAX_EVENTS];
+static int nr_got, stop_after;
+
+static int collect(const struct perfclock_event *ev, void *ctx)
+{
+	int i = nr_got++;
+
+	ASSERT(i < MAX_EVENTS);
+	got[i].stamp = ev->stamp;
+	got[i].type = ev->type;
+	got[i].ring = ev->ring;
+	got[i].flags = ev->flags;
+	got[i].cpu = ev->cpu;
+	got[i].pid = ev->pid;
+	got[i].tid = ev->tid;
+	got[i].lost = ev->lost;
+	got[i].raw = ev->raw ? *(const uint32_t *)ev->raw : 0;
+	return nr_got == stop_after ? -ECANCELED : 0;
+}
+
+static void set_up_opts(int n, unsigned int pages,
+			struct perfclock_session_opts *o)
+{
+	int i;
+
+	o->sz = sizeof(*o);
+	sim_now = sim_watermark = 0;
+	sim_on_watermark = NULL;
+	nr_got = stop_after = 0;
+	ASSERT_EQ(perfclock_session_new(&s, o), 0);
+	attr = sim_attr();
+	for (i = 0; i < n; i++) {
+		struct perfclock_adopt_opts ao = {
+			.sz = sizeof(ao), .fd = -1, .cpu = i, .attr = &attr,
+		};
+
+		sim_ring_init(&rings[i], pages);
+		ao.base = rings[i].page;
+		ao.size = rings[i].bytes;
+		ASSERT_EQ(perfclock_session_adopt(s, &ao), i);
+	}
+	ASSERT_EQ(perfclock_session_start(s), 0);
+}
+
+static void set_up(int n)
+{
+	struct perfclock_session_opts o = { 0 };
+
+	set_up_opts(n, 1, &o);
+}
+
+static void tear_down(int n)
+{
+	perfclock_session_free(s);
+	while (n--)
+		sim_ring_free(&rings[n]);
+}
+
+static struct perfclock_session_stats stats(void)
+{
+	struct perfclock_session_stats st = { .sz = sizeof(st) };
+
+	EXPECT_EQ(perfclock_session_get_stats(s, &st), 0);
+	EXPECT_EQ(st.read, st.delivered + st.held + st.dropped);
+	return st;
+}
+
+static long poll_now(void)
+{
+	return perfclock_session_poll(s, 0, collect, NULL);
+}
+
+static void delivers_strictly_below_the_watermark(void)
+{
+	set_up(1);
+	sim_sample(&rings[0], 10, 1, 1);
+	sim_sample(&rings[0], 20, 2, 1);
+	sim_sample(&rings[0], 30, 3, 1);
+	sim_publish(&rings[0]);
+	sim_watermark = 20;
+	EXPECT_EQ(poll_now(), 1);
+	EXPECT_EQ(got[0].stamp, 10);
+	EXPECT_EQ(stats().held, 2);
+	sim_watermark = 21;
+	EXPECT_EQ(poll_now(), 1);
+	EXPECT_EQ(got[1].stamp, 20);
+	EXPECT_EQ(perfclock_session_finish(s, collect, NULL), 1);
+	EXPECT_EQ(got[2].stamp, 30);
+	tear_down(1);
+}
+
+static void merges_rings_by_stamp_then_ring(void)
+{
+	static const uint64_t stamp[] = { 1, 2, 2, 3, 4, 5 };
+	static const uint32_t ring[] = { 1, 0, 1, 0, 1, 0 };
+	int i;
+
+	set_up(2);
+	sim_sample(&rings[0], 2, 0, 1);
+	sim_sample(&rings[0], 3, 0, 1);
+	sim_sample(&rings[0], 5, 0, 1);
+	sim_sample(&rings[1], 1, 0, 1);
+	sim_sample(&rings[1], 2, 0, 1);
+	sim_sample(&rings[1], 4, 0, 1);
+	sim_publish(&rings[0]);
+	sim_publish(&rings[1]);
+	sim_watermark = 100;
+	ASSERT_EQ(poll_now(), 6);
+	for (i = 0; i < 6; i++) {
+		EXPECT_EQ(got[i].stamp, stamp[i]);
+		EXPECT_EQ(got[i].ring, ring[i]);
+	}
+	tear_down(2);
+}
+
+static void publish_late(void)
+{
+	sim_publish(&rings[0]);
+}
+
+/*
+ * A record published after W was loaded and before its ring is looked at is
+ * read, and nothing wrong comes of it: W was loaded first.
+ */
+static void watermark_is_loaded_before_any_head(void)
+{
+	set_up(1);
+	sim_sample(&rings[0], 10, 1, 1);
+	sim_on_watermark = publish_late;
+	sim_watermark = 11;
+	EXPECT_EQ(poll_now(), 1);
+	tear_down(1);
+}
+
+static void held_records_take_no_ring_space(void)
+{
+	set_up(1);
+	sim_sample(&rings[0], 10, 1, 1);
+	sim_publish(&rings[0]);
+	EXPECT_EQ(poll_now(), 0);
+	EXPECT_EQ(stats().held, 1);
+	EXPECT_EQ(rings[0].page->data_tail, rings[0].head);
+	tear_down(1);
+}
+
+static void fields_arrive(void)
+{
+	set_up(1);
+	sim_sample(&rings[0], 10, 4711, 3);
+	sim_publish(&rings[0]);
+	sim_watermark = 11;
+	ASSERT_EQ(poll_now(), 1);
+	EXPECT_EQ(got[0].type, PERF_RECORD_SAMPLE);
+	EXPECT_EQ(got[0].pid, 100);
+	EXPECT_EQ(got[0].tid, 101);
+	EXPECT_EQ(got[0].cpu, 3);
+	EXPECT_EQ(got[0].raw, 4711);
+	tear_down(1);
+}
+
+static void lost_is_counted_and_keeps_its_place(void)
+{
+	struct perfclock_ring_stats rs = { .sz = sizeof(rs) };
+
+	set_up(2);
+	sim_sample(&rings[0], 10, 1, 1);
+	/* Its own stamp would put it last. */
+	sim_lost(&rings[0], 99, 5);
+	sim_sample(&rings[0], 30, 2, 1);
+	sim_sample(&rings[1], 20, 3, 1);
+	sim_publish(&rings[0]);
+	sim_publish(&rings[1]);
+	sim_watermark = 31;
+	ASSERT_EQ(poll_now(), 4);
+	EXPECT_EQ(got[0].stamp, 10);
+	EXPECT_EQ(got[1].type, PERF_RECORD_LOST);
+	EXPECT_EQ(got[1].lost, 5);
+	EXPECT_EQ(got[2].stamp, 20);
+	EXPECT_EQ(got[3].stamp, 30);
+	EXPECT_EQ(stats().lost, 5);
+	EXPECT_EQ(stats().late, 0);
+	EXPECT_EQ(perfclock_session_get_ring_stats(s, 0, &rs), 0);
+	EXPECT_EQ(rs.lost, 5);
+	EXPECT_EQ(perfclock_session_get_ring_stats(s, 1, &rs), 0);
+	EXPECT_EQ(rs.lost, 0);
+	tear_down(2);
+}
+
+static void fork_and_exit_go_by_the_trailer(void)
+{
+	set_up(1);
+	sim_sample(&rings[0], 10, 1, 1);
+	sim_task(&rings[0], PERF_RECORD_FORK, 1, 20);
+	sim_task(&rings[0], PERF_RECORD_EXIT, 999, 30);
+	sim_sample(&rings[0], 40, 1, 1);
+	sim_publish(&rings[0]);
+	sim_watermark = 35;
+	ASSERT_EQ(poll_now(), 3);
+	EXPECT_EQ(got[1].type, PERF_RECORD_FORK);
+	EXPECT_EQ(got[1].stamp, 20);
+	EXPECT_EQ(got[2].type, PERF_RECORD_EXIT);
+	EXPECT_EQ(got[2].stamp, 30);
+	tear_down(1);
+}
+
+static void inversions_inside_a_ring_are_repaired(void)
+{
+	set_up(1);
+	sim_sample(&rings[0], 10, 1, 1);
+	sim_sample(&rings[0], 30, 2, 1);
+	sim_sample(&rings[0], 20, 3, 1);
+	sim_publish(&rings[0]);
+	sim_watermark = 31;
+	ASSERT_EQ(poll_now(), 3);
+	EXPECT_EQ(got[1].stamp, 20);
+	EXPECT_EQ(got[2].stamp, 30);
+	EXPECT_EQ(stats().inversions, 1);
+	EXPECT_EQ(stats().late, 0);
+	tear_down(1);
+}
+
+/* A watermark that lies: what it breaks is flagged and counted. */
+static void late_records_are_delivered_flagged(void)
+{
+	set_up(1);
+	sim_sample(&rings[0], 50, 1, 1);
+	sim_publish(&rings[0]);
+	sim_watermark = 60;
+	EXPECT_EQ(poll_now(), 1);
+	sim_sample(&rings[0], 20, 2, 1);
+	sim_publish(&rings[0]);
+	EXPECT_EQ(poll_now(), 1);
+	EXPECT_EQ(got[1].stamp, 20);
+	EXPECT(got[1].flags & PERFCLOCK_RECORD_LATE);
+	EXPECT_EQ(stats().late, 1);
+	EXPECT_EQ(stats().max_late_ns, 30);
+	tear_down(1);
+}
+
+static void late_records_are_dropped_on_request(void)
+{
+	struct perfclock_session_opts o = { .late = PERFCLOCK_LATE_DISCARD };
+
+	set_up_opts(1, 1, &o);
+	sim_sample(&rings[0], 50, 1, 1);
+	sim_publish(&rings[0]);
+	sim_watermark = 60;
+	EXPECT_EQ(poll_now(), 1);
+	sim_sample(&rings[0], 20, 2, 1);
+	sim_publish(&rings[0]);
+	EXPECT_EQ(poll_now(), 0);
+	EXPECT_EQ(stats().dropped, 1);
+	tear_down(1);
+}
+
+static void late_records_fail_on_request(void)
+{
+	struct perfclock_session_opts o = { .late = PERFCLOCK_LATE_FAIL };
+
+	set_up_opts(1, 1, &o);
+	sim_sample(&rings[0], 50, 1, 1);
+	sim_publish(&rings[0]);
+	sim_watermark = 60;
+	EXPECT_EQ(poll_now(), 1);
+	sim_sample(&rings[0], 20, 2, 1);
+	sim_publish(&rings[0]);
+	EXPECT_EQ(poll_now(), -EILSEQ);
+	EXPECT_EQ(stats().dropped, 1);
+	tear_down(1);
+}
+
+static void malformed_record_is_counted_and_the_ring_goes_on(void)
+{
+	set_up(1);
+	sim_sample(&rings[0], 10, 1, 1);
+	sim_header(&rings[0], PERF_RECORD_SAMPLE, 0);
+	sim_publish(&rings[0]);
+	sim_watermark = 100;
+	EXPECT_EQ(poll_now(), 1);
+	EXPECT_EQ(stats().truncated, 1);
+	sim_sample(&rings[0], 20, 1, 1);
+	sim_publish(&rings[0]);
+	EXPECT_EQ(poll_now(), 1);
+	EXPECT_EQ(rings[0].page->data_tail, rings[0].head);
+	tear_down(1);
+}
+
+static void callback_can_stop_and_nothing_is_lost(void)
+{
+	int i;
+
+	set_up(1);
+	for (i = 1; i <= 5; i++)
+		sim_sample(&rings[0], i, i, 1);
+	sim_publish(&rings[0]);
+	sim_watermark = 100;
+	stop_after = 2;
+	EXPECT_EQ(poll_now(), -ECANCELED);
+	EXPECT_EQ(nr_got, 2);
+	EXPECT_EQ(stats().held, 3);
+	EXPECT_EQ(poll_now(), 3);
+	for (i = 0; i < 5; i++)
+		EXPECT_EQ(got[i].stamp, i + 1);
+	tear_down(1);
+}
+
+static void stop_ends_polling_and_finish_still_delivers(void)
+{
+	set_up(1);
+	sim_sample(&rings[0], 10, 1, 1);
+	sim_publish(&rings[0]);
+	perfclock_session_stop(s);
+	EXPECT_EQ(perfclock_session_poll(s, 1000, collect, NULL), -ESHUTDOWN);
+	EXPECT_EQ(perfclock_session_poll(s, 1000, collect, NULL), -ESHUTDOWN);
+	EXPECT_EQ(perfclock_session_finish(s, collect, NULL), 1);
+	EXPECT_EQ(stats().held, 0);
+	tear_down(1);
+}
+
+static void lag_is_now_minus_the_watermark(void)
+{
+	set_up(1);
+	sim_watermark = 1000;
+	sim_now = 1000 + 320;
+	EXPECT_EQ(poll_now(), 0);
+	EXPECT_EQ(stats().lag_max_ns, 320);
+	EXPECT_OP(stats().lag_p50_ns, >=, 300);
+	EXPECT_OP(stats().lag_p50_ns, <=, 340);
+	tear_down(1);
+}
+
+static void adopting_wants_a_stamp_and_the_same_clock(void)
+{
+	struct perfclock_adopt_opts ao = { .sz = sizeof(ao), .fd = -1 };
+
+	set_up(1);
+	perfclock_session_free(s);
+	ASSERT_EQ(perfclock_session_new(&s, NULL), 0);
+	ao.base = rings[0].page;
+	ao.size = rings[0].bytes;
+	EXPECT_EQ(perfclock_session_adopt(s, &ao), -EINVAL);
+	ao.attr = &attr;
+	attr.sample_type &= ~PERF_SAMPLE_TIME;
+	EXPECT_EQ(perfclock_session_adopt(s, &ao), -EINVAL);
+	EXPECT(strstr(perfclock_session_error(s), "PERF_SAMPLE_TIME"));
+	attr = sim_attr();
+	attr.use_clockid = 1;
+	EXPECT_EQ(perfclock_session_adopt(s, &ao), -EINVAL);
+	EXPECT(strstr(perfclock_session_error(s), "another clock"));
+	attr = sim_attr();
+	attr.inherit_stat = 1;
+	EXPECT_EQ(perfclock_session_adopt(s, &ao), -EINVAL);
+	EXPECT(strstr(perfclock_session_error(s), "inherit_stat"));
+	tear_down(1);
+}
+
+static const struct tap_test tests[] = {
+	{ "delivers_strictly_below_the_watermark",
+	  delivers_strictly_below_the_watermark },
+	{ "merges_rings_by_stamp_then_ring", merges_rings_by_stamp_then_ring },
+	{ "watermark_is_loaded_before_any_head",
+	  watermark_is_loaded_before_any_head },
+	{ "held_records_take_no_ring_space", held_records_take_no_ring_space },
+	{ "fields_arrive", fields_arrive },
+	{ "lost_is_counted_and_keeps_its_place",
+	  lost_is_counted_and_keeps_its_place },
+	{ "fork_and_exit_go_by_the_trailer", fork_and_exit_go_by_the_trailer },
+	{ "inversions_inside_a_ring_are_repaired",
+	  inversions_inside_a_ring_are_repaired },
+	{ "late_records_are_delivered_flagged",
+	  late_records_are_delivered_flagged },
+	{ "late_records_are_dropped_on_request",
+	  late_records_are_dropped_on_request },
+	{ "late_records_fail_on_request", late_records_fail_on_request },
+	{ "malformed_record_is_counted_and_the_ring_goes_on",
+	  malformed_record_is_counted_and_the_ring_goes_on },
+	{ "callback_can_stop_and_nothing_is_lost",
+	  callback_can_stop_and_nothing_is_lost },
+	{ "stop_ends_polling_and_finish_still_delivers",
+	  stop_ends_polling_and_finish_still_delivers },
+	{ "lag_is_now_minus_the_watermark", lag_is_now_minus_the_watermark },
+	{ "adopting_wants_a_stamp_and_the_same_clock",
+	  adopting_wants_a_stamp_and_the_same_clock },
+};
+
+TAP_MAIN(tests)

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: LGPL-2.1 OR MIT
+/* Adding events: what is asked for, made fit for ordering. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "opts.h"
+#include "session/internal.h"
+
+#define FREQ_DEFAULT	4000	/* samples a second, for what ticks */
+
+/* What every record must tell: by whom, when, where, of which event. */
+#define SAMPLE_NEEDED	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | \
+			 PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
+
+int pc_event_slot(struct perfclock_session *s, const char *name)
+{
+	struct pc_event *e;
+
+	e = realloc(s->events, (s->nr_events + 1) * sizeof(*e));
+	if (!e)
+		return pc_session_fail(s, -ENOMEM, "out of memory");
+	s->events = e;
+	e += s->nr_events;
+	memset(e, 0, sizeof(*e));
+	e->name = strdup(name);
+	if (!e->name)
+		return pc_session_fail(s, -ENOMEM, "out of memory");
+	return s->nr_events++;
+}
+
+void pc_attr_clock(const struct perfclock_session *s,
+		   struct perf_event_attr *attr)
+{
+	static const int32_t clockid[PERFCLOCK_CLOCKS] = {
+		[PERFCLOCK_MONOTONIC]		= CLOCK_MONOTONIC,
+		[PERFCLOCK_MONOTONIC_RAW]	= CLOCK_MONOTONIC_RAW,
+		[PERFCLOCK_BOOTTIME]		= CLOCK_BOOTTIME,
+	};
+
+	attr->use_clockid = s->clockid != PERFCLOCK_PERF;
+	attr->clockid = clockid[s->clockid];
+}
+
+int pc_event_conditions(struct perfclock_session *s, const char *name,
+			const struct perf_event_attr *attr)
+{
+	if (attr->inherit_stat)
+		return pc_session_fail(s, -EINVAL,
+			"event %s: inherit_stat is refused: its "
+			"PERF_RECORD_READ is stamped where no grace period "
+			"waits for it", name);
+	if (attr->precise_ip && s->clockid == PERFCLOCK_PERF) {
+		if (s->proven_provider)
+			return pc_session_fail(s, -EINVAL,
+				"event %s: precise_ip > 0 with the perf clock "
+				"has hardware stamps of unbounded delay; use "
+				"clock monotonic, or a backoff provider",
+				name);
+		pc_session_unproven(s, "%s: precise_ip with the perf clock",
+				    name);
+	}
+	return 0;
+}
+
+/* Period and sample bits by kind, where the caller gave no attr. */
+static void defaults(struct perf_event_attr *attr)
+{
+	if (attr->type == PERF_TYPE_TRACEPOINT) {
+		attr->sample_period = 1;
+		attr->sample_type |= PERF_SAMPLE_RAW;
+	} else if (attr->type == PERF_TYPE_SOFTWARE &&
+		   attr->config != PERF_COUNT_SW_CPU_CLOCK &&
+		   attr->config != PERF_COUNT_SW_TASK_CLOCK) {
+		attr->sample_period = 1;
+		if (attr->config == PERF_COUNT_SW_BPF_OUTPUT)
+			attr->sample_type |= PERF_SAMPLE_RAW;
+	} else {
+		attr->freq = 1;
+		attr->sample_freq = FREQ_DEFAULT;
+	}
+}
+
+/* What the session decides, whoever made the attr. */
+static void fit(const struct perfclock_session *s,
+		struct perf_event_attr *attr)
+{
+	attr->size = sizeof(*attr);
+	attr->sample_type |= SAMPLE_NEEDED;
+	attr->sample_id_all = 1;
+	attr->disabled = 1;
+	attr->write_backward = 0;
+	attr->watermark = 1;
+	attr->wakeup_watermark = s->wakeup_bytes;
+	pc_attr_clock(s, attr);
+}
+
+static int make_attr(struct perfclock_session *s, const char *name,
+		     const struct perfclock_event_opts *o,
+		     struct perf_event_attr *attr)
+{
+	int err;
+
+	memset(attr, 0, sizeof(*attr));
+	if (o->attr) {
+		/* Its size says how much of it the caller's compiler knew. */
+		size_t size = o->attr->size ? o->attr->size : sizeof(*attr);
+
+		if (size > sizeof(*attr))
+			size = sizeof(*attr);
+		memcpy(attr, o->attr, size);
+	} else {
+		err = pc_event_by_name(s, name, attr);
+		if (err)
+			return err;
+		defaults(attr);
+	}
+	if (o->period && o->freq)
+		return pc_session_fail(s, -EINVAL,
+			"event %s: a period or a frequency, not both", name);
+	if (o->period) {
+		attr->freq = 0;
+		attr->sample_period = o->period;
+	} else if (o->freq) {
+		attr->freq = 1;
+		attr->sample_freq = o->freq;
+	}
+	if (o->filter && attr->type != PERF_TYPE_TRACEPOINT)
+		return pc_session_fail(s, -EINVAL,
+			"event %s: filters are for tracepoints", name);
+	fit(s, attr);
+	return pc_event_conditions(s, name, attr);
+}
+
+int perfclock_session_add(struct perfclock_session *s, const char *name,
+			  const struct perfclock_event_opts *opts)
+{
+	struct perfclock_event_opts o;
+	struct perf_event_attr attr;
+	int err, i;
+
+	err = opts_copy(&o, sizeof(o), opts);
+	if (err)
+		return pc_session_fail(s, err, "event: bad opts");
+	if (s->state != PC_SESSION_NEW)
+		return pc_session_fail(s, -EINVAL,
+			"event %s: the session has started", name);
+	err = make_attr(s, name, &o, &attr);
+	if (err)
+		return err;
+	i = pc_event_slot(s, name);
+	if (i < 0)
+		return i;
+	s->events[i].attr = attr;
+	s->events[i].user = o.user;
+	pc_layout_init(&s->events[i].layout, &attr);
+	if (o.filter) {
+		s->events[i].filter = strdup(o.filter);
+		if (!s->events[i].filter)
+			return pc_session_fail(s, -ENOMEM, "out of memory");
+	}
+	return i;
+}
+
+int perfclock_session_track_tasks(struct perfclock_session *s)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.comm = 1, .comm_exec = 1, .task = 1,
+		.mmap = 1, .mmap2 = 1, .mmap_data = 0,
+		.exclude_kernel = 1,
+	};
+	struct perfclock_event_opts o = { .sz = sizeof(o), .attr = &attr };
+
+	return perfclock_session_add(s, "tasks", &o);
+}

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: LGPL-2.1 OR MIT
+/* The life of a session: new, start, poll, stop, finish, free. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "opts.h"
+#include "session/internal.h"
+
+#define MEMORY_DEFAULT	((size_t)256 << 20)
+#define MEMORY_LEAST	((size_t)1 << 20)
+#define RING_DEFAULT	((size_t)4 << 20)
+#define INTERVAL_DEFAULT 10000000
+
+int pc_session_fail(struct perfclock_session *s, int err, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(s->error, sizeof(s->error), fmt, ap);
+	va_end(ap);
+	return err;
+}
+
+void pc_session_unproven(struct perfclock_session *s, const char *fmt, ...)
+{
+	va_list ap;
+
+	s->stats.proven = false;
+	if (s->stats.unproven_reason[0])
+		return;
+	va_start(ap, fmt);
+	vsnprintf(s->stats.unproven_reason, sizeof(s->stats.unproven_reason),
+		  fmt, ap);
+	va_end(ap);
+}
+
+const char *perfclock_session_error(const struct perfclock_session *s)
+{
+	return s->error;
+}
+
+static int take_cpus(struct perfclock_session *s, unsigned int nr,
+		     const int *cpus)
+{
+	if (!nr)
+		return 0;
+	if (!cpus)
+		return pc_session_fail(s, -EINVAL,
+				       "nr_cpus is set but cpus is NULL");
+	s->cpus = malloc(nr * sizeof(*cpus));
+	if (!s->cpus)
+		return pc_session_fail(s, -ENOMEM, "out of memory");
+	memcpy(s->cpus, cpus, nr * sizeof(*cpus));
+	s->nr_cpus = nr;
+	return pc_cpus_check(s);
+}
+
+static int take_sizes(struct perfclock_session *s,
+		      const struct perfclock_session_opts *o)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+
+	if (o->mmap_pages & (o->mmap_pages - 1))
+		return pc_session_fail(s, -EINVAL,
+			"mmap pages: %u is not a power of two", o->mmap_pages);
+	s->ring_bytes = o->mmap_pages ? o->mmap_pages * page : RING_DEFAULT;
+	s->ring_auto = !o->mmap_pages;
+	s->memory_max = o->memory_max ? o->memory_max : MEMORY_DEFAULT;
+	if (s->memory_max < MEMORY_LEAST)
+		return pc_session_fail(s, -EINVAL,
+			"memory bound: %zu bytes, but at least %zu are needed",
+			s->memory_max, MEMORY_LEAST);
+	/* The last quarter is for getting out of a stall: see round.c. */
+	s->memory_soft = s->memory_max - s->memory_max / 4;
+	s->wakeup_bytes = o->wakeup_bytes ? o->wakeup_bytes :
+			  s->ring_bytes / 4;
+	return 0;
+}
+
+static int open_clock(struct perfclock_session *s,
+		      const struct perfclock_session_opts *o,
+		      enum perfclock_clockid clock)
+{
+	struct perfclock_open_opts co = {
+		.sz = sizeof(co),
+		.clock = clock,
+		.source = o->source,
+		.provider = o->provider,
+		.device = o->device,
+		.nr_cpus = s->nr_cpus,
+		.cpus = s->cpus,
+		.pace_ns = o->pace_ns,
+		.error = s->error,
+		.error_size = sizeof(s->error),
+	};
+	int err;
+
+	if (o->flags & PERFCLOCK_SESSION_EXPEDITED)
+		co.flags |= PERFCLOCK_OPEN_EXPEDITED;
+	err = perfclock_open(&s->clock, &co);
+	if (!err)
+		s->clockid = clock;
+	return err;
+}
+
+/* Is the module here, and does it serve the perf clock? */
+static bool module_serves_perf(const struct perfclock_session_opts *o)
+{
+	struct perfclock_open_opts co = {
+		.sz = sizeof(co), .clock = PERFCLOCK_PERF,
+		.provider = "module", .device = o->device,
+	};
+	struct perfclock_choice c = { .sz = sizeof(c) };
+	unsigned int i;
+
+	for (i = 0; perfclock_probe_provider(i, &co, &c) == 1; i++)
+		if (!strcmp(c.name, "module"))
+			return c.available;
+	return false;
+}
+
+static int choose_clock(struct perfclock_session *s,
+			const struct perfclock_session_opts *o)
+{
+	struct perfclock_info info = { .sz = sizeof(info) };
+	enum perfclock_clockid clock = o->clock;
+	int err;
+
+	if (o->flags & PERFCLOCK_SESSION_CLOCK_AUTO)
+		clock = module_serves_perf(o) ? PERFCLOCK_PERF :
+						PERFCLOCK_MONOTONIC;
+	err = open_clock(s, o, clock);
+	if (err)
+		return err;
+	err = perfclock_get_info(s->clock, &info);
+	if (err)
+		return pc_session_fail(s, err, "clock: %s", strerror(-err));
+	s->stats.proven = s->proven_provider = info.proven;
+	if (!info.proven)
+		pc_session_unproven(s, "provider %s guesses", info.provider);
+	return 0;
+}
+
+static int session_init(struct perfclock_session *s,
+			const struct perfclock_session_opts *o)
+{
+	struct perfclock_order_opts oo = { .sz = sizeof(oo), .late = o->late };
+	int err;
+
+	if (o->flags & ~(PERFCLOCK_SESSION_EXPEDITED |
+			 PERFCLOCK_SESSION_INHERIT |
+			 PERFCLOCK_SESSION_CLOCK_AUTO))
+		return pc_session_fail(s, -EINVAL, "unknown session flags");
+	s->flags = o->flags;
+	s->late = o->late;
+	s->interval_ns = o->interval_ns == UINT64_MAX ? INTERVAL_DEFAULT :
+							o->interval_ns;
+	err = take_sizes(s, o);
+	if (!err)
+		err = take_cpus(s, o->nr_cpus, o->cpus);
+	if (err)
+		return err;
+	oo.memory_max = s->memory_max;
+	err = perfclock_order_new(&s->order, 0, &oo);
+	if (err)
+		return pc_session_fail(s, err, "order queue: %s",
+				       strerror(-err));
+	err = choose_clock(s, o);
+	if (err)
+		return err;
+	return pc_wait_init(s);
+}
+
+static void tell_caller(const struct perfclock_session *s,
+			const struct perfclock_session_opts *o)
+{
+	if (o->error && o->error_size)
+		snprintf(o->error, o->error_size, "%s", s->error);
+}
+
+int perfclock_session_new(struct perfclock_session **sp,
+			  const struct perfclock_session_opts *opts)
+{
+	struct perfclock_session_opts o;
+	struct perfclock_session *s;
+	int err;
+
+	err = opts_copy(&o, sizeof(o), opts);
+	if (err)
+		return err;
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return -ENOMEM;
+	pthread_mutex_init(&s->lock, NULL);
+	s->stop_fd = s->epoll_fd = s->mark_fd = -1;
+	err = session_init(s, &o);
+	if (err) {
+		tell_caller(s, &o);
+		perfclock_session_free(s);
+		return err;
+	}
+	pc_stats_publish(s);
+	*sp = s;
+	return 0;
+}
+
+void perfclock_session_free(struct perfclock_session *s)
+{
+	unsigned int i;
+
+	if (!s)
+		return;
+	pc_session_close(s);
+	pc_wait_fini(s);
+	perfclock_close(s->clock);
+	perfclock_order_free(s->order);
+	for (i = 0; i < s->nr_events; i++) {
+		free(s->events[i].name);
+		free(s->events[i].filter);
+	}
+	free(s->events);
+	free(s->cpus);
+	free(s->ids.slot);
+	free(s->published_rings);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+}
+
+struct perfclock *perfclock_session_clock(struct perfclock_session *s)
+{
+	return s->clock;
+}
+
+int perfclock_session_observe(struct perfclock_session *s,
+			      const struct perfclock_session_observer *ob)
+{
+	return opts_copy(&s->observer, sizeof(s->observer), ob);
+}
+
+int perfclock_session_start(struct perfclock_session *s)
+{
+	int err;
+
+	if (s->state != PC_SESSION_NEW)
+		return pc_session_fail(s, -EINVAL, "session: started before");
+	if (!s->nr_events)
+		return pc_session_fail(s, -EINVAL, "session: no events");
+	err = pc_session_open(s);
+	if (err) {
+		pc_session_close(s);
+		return err;
+	}
+	s->state = PC_SESSION_RUNNING;
+	pc_stats_publish(s);
+	return 0;
+}
+
+long perfclock_session_poll(struct perfclock_session *s, int timeout_ms,
+			    perfclock_event_fn fn, void *ctx)
+{
+	long ret;
+
+	if (s->state != PC_SESSION_RUNNING)
+		return -EINVAL;
+	if (!s->round_open) {
+		ret = pc_wait(s, timeout_ms);
+		if (ret)
+			return ret;
+	}
+	if (atomic_load(&s->stopped))
+		return -ESHUTDOWN;
+	s->fn = fn;
+	s->fn_ctx = ctx;
+	ret = pc_round(s);
+	pc_stats_publish(s);
+	return ret;
+}
+
+long perfclock_session_finish(struct perfclock_session *s,
+			      perfclock_event_fn fn, void *ctx)
+{
+	long ret;
+
+	if (s->state != PC_SESSION_RUNNING)
+		return s->state == PC_SESSION_NEW ? -EINVAL : 0;
+	pc_session_disable(s);
+	s->state = PC_SESSION_FINISHED;
+	s->fn = fn;
+	s->fn_ctx = ctx;
+	ret = pc_round_last(s);
+	pc_stats_publish(s);
+	return ret;
+}
