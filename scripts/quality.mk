@@ -11,3 +11,7 @@ lint: ## static checks: format, analysers, shell, spelling, licences
 
 check-abi: all ## exported symbols = symbol map = headers; headers stand alone
 	BUILD=$(BUILD) scripts/tap-run --log $(BUILD)/check scripts/check-abi
+
+check-docs: all ## manual pages, examples, links, figures, Sphinx
+	scripts/install-deps doc
+	BUILD=$(BUILD) scripts/tap-run --log $(BUILD)/check scripts/check-docs
