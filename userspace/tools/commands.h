@@ -7,4 +7,6 @@
 #ifndef TOOLS_COMMANDS_H
 #define TOOLS_COMMANDS_H
 
+int cmd_compare(int argc, char **argv);
+
 #endif /* TOOLS_COMMANDS_H */

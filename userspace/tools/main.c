@@ -15,6 +15,7 @@ struct command {
 };
 
 static const struct command commands[] = {
+	{ "compare", cmd_compare, "hold every policy against the same events" },
 	{ NULL, NULL, NULL }
 };
 

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The clocks that perf can stamp records with.
+ *
+ * The engine needs of each clock a *floor*: a value t such that
+ *
+ *	(F)  every clock read on any CPU, by a read-side section that does
+ *	     not end before a grace period begun after pc_clock_floor()
+ *	     returned, gives t or more.
+ *
+ * Readers of that kind are what the grace period does not wait for; all the
+ * others it does. So once it has ended, whoever stamps below t is done.
+ * How each clock gives (F):
+ *
+ * PERF, kernel takes the clock for unstable (x86 only).
+ *	sched_clock_cpu(c) is a variable: the last value given out for CPU c,
+ *	which each read moves up, by a full-barrier cmpxchg, and never down.
+ *	Read for another CPU, it first raises that CPU's variable to the
+ *	caller's. So when sched_clock_cpu(c) has returned v, c's variable is
+ *	v or more. RCU orders that store before any section that the grace
+ *	period does not wait for, and its read starts from the variable: it
+ *	gives v or more. No bound on how far the clocks are apart is used.
+ *	CPUs that are offline or idle have such a variable too, hence
+ *	for_each_possible_cpu() and no lock against hotplug: a CPU that comes
+ *	online later starts from a raised variable.
+ *
+ * PERF, stable: one hardware counter, or counters that the kernel found in
+ *	step (a CPU that saw another's read in memory never read less: that
+ *	is the kernel's own warp test). A section that the grace period does
+ *	not wait for began after it had seen, through memory, that the grace
+ *	period had begun, and that was after our read. What is left is that
+ *	a plain rdtsc is not ordered with the instructions around it and may
+ *	be executed early, by what an out-of-order core holds in flight: less
+ *	than a microsecond. PC_MARGIN_COUNTER is 20 times that.
+ *
+ * MONOTONIC_RAW: a counter as well, with a slope that never changes.
+ *
+ * MONOTONIC, BOOTTIME: the slope changes at an update of the timekeeper.
+ *	A reader still on the old slope, after the moment u the update starts
+ *	from, may be ahead of a later reader on the new one: by at most the
+ *	time from u to our read, and, the slopes being close, by a small part
+ *	of it. An update takes microseconds with interrupts off. Taking off
+ *	PC_MARGIN_SLOPE covers every slope if the update is published within
+ *	that time, and a change of slope of 1000 ppm (all that NTP may
+ *	command, from one end to the other) if a hypervisor steals the
+ *	updating CPU for 1000 times that, 100 ms, in that very window.
+ */
+#include <linux/cpumask.h>
+#include <linux/irqflags.h>
+#include <linux/ktime.h>
+#include <linux/minmax.h>
+#include <linux/preempt.h>
+#include <linux/sched/clock.h>
+#include <linux/smp.h>
+#include <linux/trace_clock.h>
+
+#include "perf_clock.h"
+
+#define PC_MARGIN_COUNTER	20000ULL	/* 20 us */
+#define PC_MARGIN_SLOPE		100000ULL	/* 100 us */
+
+static const u64 pc_margin[PERF_CLOCK_NR] = {
+	[PERF_CLOCK_PERF]		= PC_MARGIN_COUNTER,
+	[PERF_CLOCK_MONOTONIC]		= PC_MARGIN_SLOPE,
+	[PERF_CLOCK_MONOTONIC_RAW]	= PC_MARGIN_COUNTER,
+	[PERF_CLOCK_BOOTTIME]		= PC_MARGIN_SLOPE,
+};
+
+u64 pc_clock_margin(unsigned int clock)
+{
+	return pc_margin[clock];
+}
+
+/* The perf clock of this CPU: what local_clock() gives, by exported names. */
+u64 pc_clock_now(void)
+{
+#ifdef CONFIG_HAVE_UNSTABLE_SCHED_CLOCK
+	return sched_clock_cpu(raw_smp_processor_id());
+#else
+	return trace_clock();
+#endif
+}
+
+/*
+ * Reading PERF for each possible CPU is what raises the clocks of CPUs that
+ * lag, see above. It must not be left out even where the least value is known.
+ */
+static u64 pc_clock_perf_floor(void)
+{
+#ifdef CONFIG_HAVE_UNSTABLE_SCHED_CLOCK
+	u64 least = U64_MAX;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		least = min(least, sched_clock_cpu(cpu));
+	return least;
+#else
+	return trace_clock();
+#endif
+}
+
+/* perf reads the same functions: see perf_event_set_clock(). */
+static void pc_clock_read_timekeeper(struct pc_times *now)
+{
+	now->ns[PERF_CLOCK_MONOTONIC] = ktime_get_mono_fast_ns();
+	now->ns[PERF_CLOCK_MONOTONIC_RAW] = ktime_get_raw_fast_ns();
+	now->ns[PERF_CLOCK_BOOTTIME] = ktime_get_boottime_ns();
+}
+
+void pc_clock_now_all(struct pc_times *now)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	now->ns[PERF_CLOCK_PERF] = pc_clock_now();
+	pc_clock_read_timekeeper(now);
+	local_irq_restore(flags);
+}
+
+void pc_clock_floor(struct pc_times *floor)
+{
+	unsigned int i;
+
+	floor->ns[PERF_CLOCK_PERF] = pc_clock_perf_floor();
+	pc_clock_read_timekeeper(floor);
+	for (i = 0; i < PERF_CLOCK_NR; i++)
+		floor->ns[i] -= min(floor->ns[i], pc_margin[i]);
+}
+
+#ifdef CONFIG_HAVE_UNSTABLE_SCHED_CLOCK
+/*
+ * Does the kernel take the perf clock for stable? It does not tell modules,
+ * but it shows: a stable clock is sched_clock() plus a constant; an unstable
+ * one follows the timekeeper, and the difference wanders. Each look narrows
+ * the range in which the constant can lie. An empty range: there is none. A
+ * range that lasted PC_LOOKS looks, some ticks apart: there is one.
+ *
+ * For information only: (F) holds either way.
+ */
+#define PC_LOOKS	64
+
+static s64 pc_offset_low = S64_MIN, pc_offset_high = S64_MAX;
+static unsigned int pc_looks;
+static u32 pc_state = PERF_CLOCK_STATE_UNKNOWN;
+
+/* The engine calls this, nobody else: no lock. */
+void pc_clock_observe(void)
+{
+	u64 before, clock, after;
+
+	if (READ_ONCE(pc_state) == PERF_CLOCK_STATE_UNSTABLE)
+		return;
+
+	preempt_disable();
+	before = sched_clock();
+	barrier();
+	clock = sched_clock_cpu(smp_processor_id());
+	barrier();
+	after = sched_clock();
+	preempt_enable();
+
+	pc_offset_low = max_t(s64, pc_offset_low, clock - after);
+	pc_offset_high = min_t(s64, pc_offset_high, clock - before);
+	/* rdtsc is not ordered: leave it some room. */
+	if (pc_offset_low > pc_offset_high + 1000)
+		WRITE_ONCE(pc_state, PERF_CLOCK_STATE_UNSTABLE);
+	else if (pc_looks < PC_LOOKS && ++pc_looks == PC_LOOKS)
+		WRITE_ONCE(pc_state, PERF_CLOCK_STATE_STABLE);
+}
+
+u32 pc_clock_state(void)
+{
+	return READ_ONCE(pc_state);
+}
+#else
+/* This kernel has no notion of an unstable perf clock. */
+void pc_clock_observe(void)
+{
+}
+
+u32 pc_clock_state(void)
+{
+	return PERF_CLOCK_STATE_STABLE;
+}
+#endif
