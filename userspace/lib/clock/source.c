@@ -9,8 +9,10 @@
 #include "clock/source.h"
 
 static const struct source_ops *const sources[] = {
+	&source_perf_page,
 	&source_clockid_ops,
 	&source_module,
+	&source_comm_record,
 };
 
 #define NR_SOURCES	(sizeof(sources) / sizeof(sources[0]))

@@ -84,7 +84,9 @@ static inline int source_read(struct source *s, uint64_t *ns)
 /* clockid_t of a POSIX clock; -1 for the perf clock. */
 int source_clockid(enum perfclock_clockid clock);
 
-extern const struct source_ops source_module;
 extern const struct source_ops source_clockid_ops;
+extern const struct source_ops source_comm_record;
+extern const struct source_ops source_module;
+extern const struct source_ops source_perf_page;
 
 #endif /* PERFCLOCK_CLOCK_SOURCE_H */

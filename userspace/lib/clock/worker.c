@@ -59,15 +59,33 @@ int worker_start(struct worker *w, const char *name)
 	return err;
 }
 
+void worker_tell(struct worker *w)
+{
+	if (!worker_here(w))
+		return;
+	atomic_store_explicit(&w->words->stop, 1, memory_order_release);
+	futex_wake_all(&w->words->stop);
+}
+
+static void join(struct worker *w)
+{
+	struct timespec until;
+
+	do {
+		if (w->unblock)
+			w->unblock(w->arg);
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_sec++;
+	} while (pthread_timedjoin_np(w->thread, NULL, &until) == ETIMEDOUT);
+}
+
 void worker_stop(struct worker *w)
 {
 	if (!w->words)
 		return;
 	if (worker_here(w)) {
-		atomic_store_explicit(&w->words->stop, 1,
-				      memory_order_release);
-		futex_wake_all(&w->words->stop);
-		pthread_join(w->thread, NULL);
+		worker_tell(w);
+		join(w);
 		sem_destroy(&w->begun);
 	}
 	munmap(w->words, sizeof(*w->words));

@@ -24,6 +24,8 @@ struct worker {
 	int (*begin)(void *arg);
 	/* The thread's life, after a begin that returned 0. */
 	void (*run)(void *arg);
+	/* Free it from wherever it may hang; called until it ends; or NULL. */
+	void (*unblock)(void *arg);
 	void *arg;
 	sem_t begun;
 	int err;
@@ -31,6 +33,9 @@ struct worker {
 
 /* begin, run and arg are set. 0, -errno of pthread_create, or begin's. */
 int worker_start(struct worker *w, const char *name);
+
+/* Tell it to end. In a fork's child: nothing. */
+void worker_tell(struct worker *w);
 
 /* Tell it to end and wait until it has. In a fork's child: only forget it. */
 void worker_stop(struct worker *w);

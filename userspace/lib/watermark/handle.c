@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR MIT
 /* The handle: a source and a provider of one clock, joined. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,15 +140,6 @@ int perfclock_get_info(struct perfclock *clk, struct perfclock_info *info)
 	return opts_return(info, &in, sizeof(in));
 }
 
-/* Fill *c from what a try said. */
-static void choice_set(struct perfclock_choice *c, const char *name, int err)
-{
-	c->name = name;
-	c->available = !err;
-	if (err && !c->reason[0])
-		strncpy(c->reason, strerror(-err), sizeof(c->reason) - 1);
-}
-
 static int probe_opts(struct perfclock_open_opts *o,
 		      const struct perfclock_open_opts *opts,
 		      struct perfclock_choice *c)
@@ -157,6 +149,31 @@ static int probe_opts(struct perfclock_open_opts *o,
 	memset(c, 0, sizeof(*c));
 	o->error = c->reason;
 	o->error_size = sizeof(c->reason);
+	return err;
+}
+
+static int probe_return(struct perfclock_choice *out,
+			struct perfclock_choice *c, const char *name, int err)
+{
+	c->name = name;
+	c->available = !err;
+	if (err && !c->reason[0])
+		snprintf(c->reason, sizeof(c->reason), "%s", strerror(-err));
+	err = opts_return(out, c, sizeof(*c));
+	return err ? err : 1;
+}
+
+/* Open it and close it again: what works now is what counts. */
+static int probe_open(const struct provider_ops *ops,
+		      struct perfclock_open_opts *o)
+{
+	struct perfclock *clk;
+	int err;
+
+	o->provider = ops->name;
+	o->flags &= ~PERFCLOCK_OPEN_NO_WATERMARK;
+	err = perfclock_open(&clk, o);
+	perfclock_close(clk);
 	return err;
 }
 
@@ -174,9 +191,11 @@ int perfclock_probe_provider(unsigned int i,
 	if (!ops)
 		return 0;
 	c.proven = ops->proven;
-	choice_set(&c, ops->name, ops->probe(&o));
-	err = opts_return(out, &c, sizeof(c));
-	return err ? err : 1;
+	/* What proves nothing needs nothing, but a parameter. */
+	err = ops->proven ? probe_open(ops, &o) : 0;
+	if (ops->remark)
+		snprintf(c.reason, sizeof(c.reason), "%s", ops->remark);
+	return probe_return(out, &c, ops->name, err);
 }
 
 int perfclock_probe_source(unsigned int i,
@@ -195,12 +214,10 @@ int perfclock_probe_source(unsigned int i,
 	if (!ops)
 		return 0;
 	err = source_open_ops(&src, ops, &o);
-	choice_set(&c, ops->name, err);
 	if (!err) {
 		c.resolution = src.resolution;
 		c.cost_ns = source_cost(&src);
 		source_close(&src);
 	}
-	err = opts_return(out, &c, sizeof(c));
-	return err ? err : 1;
+	return probe_return(out, &c, ops->name, err);
 }

@@ -49,9 +49,14 @@ static void mark_signal(struct mark *m)
 
 void mark_publish(struct mark *m, uint64_t ns)
 {
-	if (ns <= atomic_load_explicit(&m->watermark, memory_order_relaxed))
-		return;
-	atomic_store_explicit(&m->watermark, ns, memory_order_release);
+	uint64_t last = atomic_load_explicit(&m->watermark,
+					     memory_order_relaxed);
+
+	do {
+		if (ns <= last)
+			return;
+	} while (!atomic_compare_exchange_weak_explicit(&m->watermark, &last,
+			ns, memory_order_release, memory_order_relaxed));
 	atomic_fetch_add_explicit(&m->moves, 1, memory_order_relaxed);
 	mark_signal(m);
 }

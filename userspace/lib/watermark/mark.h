@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR MIT */
 /*
- * Internal: a watermark that this process moves itself. One publisher at a
- * time, any number of readers, none of which ever blocks it.
+ * Internal: a watermark that this process moves itself. Any number of
+ * publishers and readers, none of which ever blocks another.
  */
 #ifndef PERFCLOCK_WATERMARK_MARK_H
 #define PERFCLOCK_WATERMARK_MARK_H

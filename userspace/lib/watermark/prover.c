@@ -16,10 +16,24 @@ static int prove_once(struct prover *pv)
 	mark_fail(pv->mark, err);
 	if (err)
 		return err;
+	atomic_store_explicit(&pv->mark->margin, pv->bound.margin,
+			      memory_order_relaxed);
 	atomic_store_explicit(&pv->mark->gp_duration, mono_ns() - begin,
 			      memory_order_relaxed);
 	mark_publish(pv->mark, ns);
 	return 0;
+}
+
+static int explain(const struct prover *pv, int err)
+{
+	if (err == -EPERM && pv->bound.visited)
+		return clock_fail(&pv->o, err,
+				  "this process may not run on every CPU (cpuset, CPU affinity of its container), and %s",
+				  pv->visit ? "must" :
+				  "the perf clock is not known to agree between CPUs: use another clock, or the module");
+	return clock_fail(&pv->o, err, "reading the %s clock (%s): %s",
+			  perfclock_clock_name(pv->o.clock), pv->o.source,
+			  strerror(-err));
 }
 
 /* In the thread, as a source may belong to the thread that opens it. */
@@ -28,13 +42,20 @@ static int prover_begin(void *arg)
 	struct prover *pv = arg;
 	int err;
 
+	pv->tid = gettid();
 	pv->src.own_thread = true;
 	err = source_open(&pv->src, &pv->o);
 	if (err)
 		return err;
-	err = prove_once(pv);
-	if (err)
-		source_close(&pv->src);
+	err = bound_init(&pv->bound, &pv->src, &pv->worker, pv->visit, &pv->o);
+	if (!err) {
+		err = prove_once(pv);
+		if (!err)
+			return 0;
+		bound_free(&pv->bound);
+		explain(pv, err);
+	}
+	source_close(&pv->src);
 	return err;
 }
 
@@ -50,11 +71,22 @@ static void prover_run(void *arg)
 		else
 			next += pv->pace;
 	}
+	bound_free(&pv->bound);
 	source_close(&pv->src);
 }
 
+/* On a CPU that is never given to it, it would not see that it shall end. */
+static void prover_unblock(void *arg)
+{
+	const struct prover *pv = arg;
+	cpu_set_t anywhere;
+
+	memset(&anywhere, 0xff, sizeof(anywhere));
+	sched_setaffinity(pv->tid, sizeof(anywhere), &anywhere);
+}
+
 int prover_open(struct provider *p, const struct perfclock_open_opts *o,
-		int (*prove)(struct prover *pv, uint64_t *ns))
+		int (*prove)(struct prover *pv, uint64_t *ns), bool visit)
 {
 	struct prover *pv = calloc(1, sizeof(*pv));
 	int err;
@@ -69,8 +101,10 @@ int prover_open(struct provider *p, const struct perfclock_open_opts *o,
 	pv->o.source = p->source;
 	pv->pace = o->pace_ns ? o->pace_ns : PROVER_PACE_NS;
 	pv->prove = prove;
+	pv->visit = visit;
 	pv->worker.begin = prover_begin;
 	pv->worker.run = prover_run;
+	pv->worker.unblock = prover_unblock;
 	pv->worker.arg = pv;
 	err = worker_start(&pv->worker, "perfclock");
 	if (err == -EAGAIN)

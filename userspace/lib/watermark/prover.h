@@ -7,6 +7,7 @@
 #define PERFCLOCK_WATERMARK_PROVER_H
 
 #include "clock/worker.h"
+#include "watermark/bound.h"
 #include "watermark/mark.h"
 #include "watermark/provider.h"
 
@@ -16,8 +17,11 @@
 struct prover {
 	struct worker worker;
 	struct mark *mark;
-	struct source src;		/* read by the worker only */
+	struct source src;		/* these two: of the worker only */
+	struct bound bound;
 	struct perfclock_open_opts o;	/* valid until begun */
+	bool visit;			/* always visit the CPUs */
+	pid_t tid;
 	uint64_t pace;
 	/* Find a proven watermark: read, wait for what makes it safe. */
 	int (*prove)(struct prover *pv, uint64_t *ns);
@@ -28,7 +32,7 @@ struct prover {
  * is refused is refused here. Sets p->priv.
  */
 int prover_open(struct provider *p, const struct perfclock_open_opts *o,
-		int (*prove)(struct prover *pv, uint64_t *ns));
+		int (*prove)(struct prover *pv, uint64_t *ns), bool visit);
 void prover_close(struct provider *p);
 int prover_watermark(struct provider *p, uint64_t *ns);
 int prover_wait(struct provider *p, uint64_t stamp, int64_t timeout_ns);

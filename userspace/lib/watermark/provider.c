@@ -10,6 +10,8 @@
 static const struct provider_ops *const providers[] = {
 	&provider_module,
 	&provider_membarrier,
+	&provider_cpu_visit,
+	&provider_backoff,
 };
 
 #define NR_PROVIDERS	(sizeof(providers) / sizeof(providers[0]))

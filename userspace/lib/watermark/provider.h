@@ -23,12 +23,11 @@ struct provider;
 struct provider_ops {
 	const char *name;
 	bool proven;
+	const char *remark;	/* about its choice, or NULL */
 	/*
-	 * Can it work here? Starts nothing that stays. 0, or -errno and the
-	 * reason in o->error.
+	 * arg: what follows "NAME=", or NULL. -errno as perfclock_open(),
+	 * explained in o->error.
 	 */
-	int (*probe)(const struct perfclock_open_opts *o);
-	/* arg: what follows "NAME=", or NULL. Errors as probe, explained. */
 	int (*open)(struct provider *p, const struct perfclock_open_opts *o,
 		    const char *arg);
 	void (*close)(struct provider *p);
@@ -58,7 +57,9 @@ int provider_open(struct provider *p, const struct source *src,
 		  const struct perfclock_open_opts *o);
 void provider_close(struct provider *p);
 
-extern const struct provider_ops provider_module;
+extern const struct provider_ops provider_backoff;
+extern const struct provider_ops provider_cpu_visit;
 extern const struct provider_ops provider_membarrier;
+extern const struct provider_ops provider_module;
 
 #endif /* PERFCLOCK_WATERMARK_PROVIDER_H */

@@ -50,7 +50,7 @@ static int refused(const struct perfclock_open_opts *o, int err)
 }
 
 /* A filter may let the question pass and refuse the call: make the call. */
-static int membarrier_probe(const struct perfclock_open_opts *o)
+static int membarrier_check(const struct perfclock_open_opts *o)
 {
 	int got = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
 
@@ -64,20 +64,15 @@ static int membarrier_probe(const struct perfclock_open_opts *o)
 
 static int membarrier_prove(struct prover *pv, uint64_t *ns)
 {
-	uint64_t t, margin;
+	uint64_t t;
 	int err;
 
-	err = source_read(&pv->src, &t);
-	if (!err)
-		err = pv->src.ops->agree(&pv->src, &margin);
+	err = bound_read(&pv->bound, &t);
 	if (!err)
 		err = grace_period();
-	if (err)
-		return err;
-	atomic_store_explicit(&pv->mark->margin, margin,
-			      memory_order_relaxed);
-	*ns = t - margin;
-	return 0;
+	if (!err)
+		*ns = bound_finish(&pv->bound, t);
+	return err;
 }
 
 static int membarrier_open(struct provider *p,
@@ -89,14 +84,13 @@ static int membarrier_open(struct provider *p,
 	if (arg)
 		return clock_fail(o, -EINVAL,
 				  "provider 'membarrier' takes no '=%s'", arg);
-	err = membarrier_probe(o);
-	return err ? err : prover_open(p, o, membarrier_prove);
+	err = membarrier_check(o);
+	return err ? err : prover_open(p, o, membarrier_prove, false);
 }
 
 const struct provider_ops provider_membarrier = {
 	.name = "membarrier",
 	.proven = true,
-	.probe = membarrier_probe,
 	.open = membarrier_open,
 	.close = prover_close,
 	.watermark = prover_watermark,

@@ -49,16 +49,6 @@ static int open_device(struct device *d, const struct perfclock_open_opts *o)
 	return err;
 }
 
-static int module_probe(const struct perfclock_open_opts *o)
-{
-	struct device d;
-	int err = open_device(&d, o);
-
-	if (!err)
-		device_close(&d);
-	return err;
-}
-
 static int module_open(struct provider *p, const struct perfclock_open_opts *o,
 		       const char *arg)
 {
@@ -166,7 +156,6 @@ static void module_info(struct provider *p, struct perfclock_info *info)
 const struct provider_ops provider_module = {
 	.name = "module",
 	.proven = true,
-	.probe = module_probe,
 	.open = module_open,
 	.close = module_close,
 	.watermark = module_watermark,
