@@ -8,5 +8,6 @@
 #define TOOLS_COMMANDS_H
 
 int cmd_compare(int argc, char **argv);
+int cmd_trace(int argc, char **argv);
 
 #endif /* TOOLS_COMMANDS_H */

@@ -15,6 +15,7 @@ struct command {
 };
 
 static const struct command commands[] = {
+	{ "trace", cmd_trace, "print the records of all CPUs in true order" },
 	{ "compare", cmd_compare, "hold every policy against the same events" },
 	{ NULL, NULL, NULL }
 };
