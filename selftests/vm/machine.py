@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A run of QEMU: start it, read the guest's report, judge its kernel log."""
+import os
+import re
+import select
+import struct
+import subprocess
+import time
+
+PORT = 'perfclock.report'
+
+# What a healthy kernel never says. Each is searched for in every line.
+TROUBLE = re.compile('|'.join((
+    r'Kernel panic', r'\bBUG:', r'\bOops\b', r'kernel BUG at',
+    r'WARNING: CPU: \d', r'WARNING: .* at .*CPU#\d',
+    r'WARNING: .*(lock|RCU|IRQ|recursion|bad unlock)',
+    r'\bINFO: task .* blocked',
+    r'rcu.*(detected|self-detected) .*stall', r'rcu.*kthread starved',
+    r'(soft|hard) lockup', r'\b(KASAN|KCSAN|UBSAN|KFENCE|ODEBUG)\b.*: ',
+    r'INFO: possible', r'unreferenced object', r'kmemleak: [1-9]\d* new',
+    r'general protection fault', r'unable to handle', r'Call [Tt]race:',
+    r'refcount_t:', r'Voluntary context switch within RCU',
+    r'sleeping function called from invalid', r'scheduling while atomic',
+    r'DEBUG_LOCKS_WARN_ON', r'Bad page (state|map)', r'list_(add|del) corruption',
+)))
+
+
+class Result:
+    """What a run gave. problems: why it failed, empty if it did not."""
+
+    def __init__(self):
+        self.release = None
+        self.jobs = []          # [name, output, end or None]
+        self.files = {}         # guest path: bytes
+        self.problems = []
+        self.seconds = 0.0
+
+
+def command(arch, cpus, memory, threads, image, initrd, append, log):
+    """The QEMU command line; the report is its standard output."""
+    qemu = {'amd64': 'qemu-system-x86_64', 'arm64': 'qemu-system-aarch64'}
+    machine = {'amd64': ['-M', 'pc', '-cpu', 'max'],
+               'arm64': ['-M', 'virt', '-cpu', 'cortex-a72']}
+    console = {'amd64': 'ttyS0', 'arm64': 'ttyAMA0'}
+    words = ['console=' + console[arch], 'loglevel=7', 'panic=-1',
+             'rcupdate.rcu_cpu_stall_timeout=60', 'watchdog_thresh=30',
+             'random.trust_cpu=on', 'rdinit=/init'] + append
+    return [qemu[arch]] + machine[arch] + [
+        '-accel', 'tcg,thread=' + threads, '-smp', str(cpus), '-m', memory,
+        '-nodefaults', '-no-user-config', '-no-reboot', '-display', 'none',
+        '-kernel', image, '-initrd', initrd, '-append', ' '.join(words),
+        '-serial', 'file:' + log,
+        '-device', 'virtio-serial-pci',
+        '-chardev', 'stdio,id=report,signal=off',
+        '-device', 'virtserialport,chardev=report,name=' + PORT]
+
+
+class Reader:
+    """Takes the report apart; show(bytes) gets the output as it comes."""
+
+    def __init__(self, result, show):
+        self.result = result
+        self.show = show
+        self.data = b''
+        self.done = False
+
+    def feed(self, data):
+        self.data += data
+        while len(self.data) >= 5:
+            kind, length = struct.unpack('<cI', self.data[:5])
+            if len(self.data) < 5 + length:
+                break
+            self.frame(kind.decode('latin1'), self.data[5:5 + length])
+            self.data = self.data[5 + length:]
+
+    def frame(self, kind, load):
+        result = self.result
+        if kind == 'H':
+            result.release = load.decode().split()[0]
+        elif kind == 'B':
+            result.jobs.append([load.decode(), b'', None])
+        elif kind == 'O' and result.jobs:
+            result.jobs[-1][1] += load
+            self.show(load)
+        elif kind == 'E' and result.jobs:
+            result.jobs[-1][2] = load.decode()
+        elif kind == 'D':
+            path, _, data = load.partition(b'\0')
+            path = path.decode()
+            result.files[path] = result.files.get(path, b'') + data
+        elif kind == 'F':
+            result.problems.append('init: ' + load.decode(errors='replace'))
+        elif kind == 'Z':
+            self.done = True
+        else:
+            result.problems.append('report: unknown frame %r' % kind)
+
+
+def boot(argv, log, limit, show):
+    """Run QEMU until it ends or the limit (seconds) is up."""
+    result = Result()
+    reader = Reader(result, show)
+    begin = time.monotonic()
+    open(log, 'w').close()
+    # stdin stays open: at its end QEMU would close the port for the guest.
+    with subprocess.Popen(argv, stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as qemu:
+        try:
+            alive = follow(qemu, reader, begin + limit)
+        finally:
+            qemu.kill()
+            words = qemu.stderr.read().decode(errors='replace').strip()
+    result.seconds = time.monotonic() - begin
+    if words:
+        result.problems.append('QEMU: ' + words[-500:])
+    if alive:
+        result.problems.append('hangs: killed after %d s' % limit)
+    elif not result.release:
+        result.problems.append('no report: the guest did not come up')
+    elif not reader.done:
+        result.problems.append('the report breaks off: the guest died')
+    result.problems += search_log(log)
+    return result
+
+
+def follow(qemu, reader, deadline):
+    """Feed the reader; true if QEMU is still alive at the deadline."""
+    fd = qemu.stdout.fileno()
+    while time.monotonic() < deadline:
+        ready, _, _ = select.select([fd], [], [], 0.5)
+        if not ready:
+            continue
+        data = os.read(fd, 1 << 16)
+        if not data:
+            qemu.wait()
+            return False
+        reader.feed(data)
+    return True
+
+
+def search_log(log):
+    """The kernel log's lines that tell of trouble, as problems."""
+    found = []
+    with open(log, errors='replace') as f:
+        for number, line in enumerate(f, 1):
+            if TROUBLE.search(line):
+                found.append('kernel log, %s:%d: %s' %
+                             (log, number, line.strip()[:200]))
+    return found[:10]
