@@ -75,6 +75,7 @@ static int open_fd(struct perfclock_perfdata **pp, int fd, bool own,
 		perfclock_perfdata_close(p);
 		return err;
 	}
+	p->opts.error = NULL;	/* was lent for the opening only */
 	*pp = p;
 	return 0;
 }
