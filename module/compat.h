@@ -89,6 +89,7 @@ static inline void pc_gp_begin(struct pc_gp *gp)
 
 static inline bool pc_gp_ended(const struct pc_gp *gp)
 {
+	/* Pairs with the release in pc_gp_callback(). */
 	return smp_load_acquire(&gp->ended);
 }
 
@@ -99,7 +100,7 @@ static inline bool pc_gp_same(const struct pc_gp *a, const struct pc_gp *b)
 
 static inline unsigned long pc_gp_cookie(const struct pc_gp *gp)
 {
-	return (unsigned long)0;
+	return 0;
 }
 #endif
 

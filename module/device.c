@@ -164,32 +164,28 @@ static long pc_ioc_snapshot(struct pc_file *pcf, void __user *arg)
 	return 0;
 }
 
-/* 0: it passed. -ETIMEDOUT, -ERESTARTSYS. */
+static bool pc_passed(const struct perf_clock_wait *wait)
+{
+	return pc_page_watermark(wait->clock) > wait->stamp;
+}
+
+/* 0: it passed. -ETIMEDOUT, -EINTR, -ERESTARTSYS. */
 static int pc_wait(const struct perf_clock_wait *wait)
 {
 	wait_queue_head_t *moved = pc_engine_moved();
-	ktime_t timeout;
+	int ret;
 
 	if (wait->timeout < 0)
-		return wait_event_interruptible(*moved,
-				pc_page_watermark(wait->clock) > wait->stamp);
-
-	if (pc_page_watermark(wait->clock) > wait->stamp)
-		return 0;
+		return wait_event_interruptible(*moved, pc_passed(wait));
 	if (!wait->timeout)
+		return pc_passed(wait) ? 0 : -ETIMEDOUT;
+
+	ret = wait_event_interruptible_hrtimeout(*moved, pc_passed(wait),
+						 ns_to_ktime(wait->timeout));
+	if (ret == -ETIME)
 		return -ETIMEDOUT;
-	timeout = ns_to_ktime(wait->timeout);
-	switch (wait_event_interruptible_hrtimeout(*moved,
-				pc_page_watermark(wait->clock) > wait->stamp,
-				timeout)) {
-	case 0:
-		return 0;
-	case -ETIME:
-		return -ETIMEDOUT;
-	default:
-		/* A restart would begin the time-out anew. */
-		return -EINTR;
-	}
+	/* A restart would begin the time-out anew. */
+	return ret ? -EINTR : 0;
 }
 
 static long pc_ioc_wait(struct pc_file *pcf, void __user *arg)

@@ -169,9 +169,9 @@ static void pc_expedite(void)
 	synchronize_rcu_expedited();
 	pc_publish(&floor, start, true);
 
-	if (ktime_get_mono_fast_ns() - start < PC_SLOW_NS)
+	if (ktime_get_mono_fast_ns() - start < PC_SLOW_NS) {
 		pc_slow = 0;
-	else if (++pc_slow == 3) {
+	} else if (++pc_slow == 3) {
 		pc_slow = 0;
 		pc_overlap = PC_SLOW_STEPS;
 	}
@@ -219,8 +219,9 @@ static int pc_engine(void *unused)
 {
 	set_freezable();
 	while (!kthread_should_stop()) {
-		wait_event_freezable(pc_wanted, READ_ONCE(pc_users) ||
-						kthread_should_stop());
+		wait_event_freezable(pc_wanted,
+				     READ_ONCE(pc_users) ||
+				     kthread_should_stop());
 		while (READ_ONCE(pc_users) && !kthread_should_stop()) {
 			pc_step();
 			try_to_freeze();

@@ -45,9 +45,9 @@ struct page *pc_page(void)
 	return virt_to_page(pc_shown);
 }
 
-/* Pairs with the release in pc_page_publish(). */
 u64 pc_page_watermark(unsigned int clock)
 {
+	/* Pairs with the release in pc_page_publish(). */
 	return smp_load_acquire(&pc_shown->mark[clock].watermark);
 }
 
@@ -112,6 +112,7 @@ bool pc_page_publish(const struct pc_gp_report *gp)
 	for (i = 0; i < PERF_CLOCK_NR; i++) {
 		if (gp->watermark.ns[i] <= pc_shown->mark[i].watermark)
 			continue;
+		/* Pairs with pc_page_watermark(), and user space's acquire. */
 		smp_store_release(&pc_shown->mark[i].watermark,
 				  gp->watermark.ns[i]);
 		moved = true;

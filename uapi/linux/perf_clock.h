@@ -56,8 +56,8 @@
 struct perf_clock_mark {
 	/*
 	 * The watermark, ns of the clock. 0: none yet (no grace period has
-	 * ended since the engine last started). Never goes backwards while
-	 * the file is open.
+	 * ended since the module was loaded). Never goes backwards. While
+	 * the engine does not run it stands still: still true, only old.
 	 */
 	__u64 watermark;
 	/*
