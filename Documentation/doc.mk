@@ -16,3 +16,8 @@ figures: ## draw the documentation's figures anew
 
 INSTALL_FILES += $(foreach page,$(MAN_PAGES),\
 	644:$(page):$(MANDIR)/man$(subst .,,$(suffix $(page)))/$(notdir $(page)))
+# A page that tells of several functions is found under each of their names.
+INSTALL_FILES += $(shell awk 'before == ".SH NAME" { \
+	sub(/ \\-.*/, ""); gsub(/,/, ""); for (i = 2; i <= NF; i++) \
+	print "link:" $$1 ".3:$(MANDIR)/man3/" $$i ".3" } { before = $$0 }' \
+	$(wildcard Documentation/man/*.3))
