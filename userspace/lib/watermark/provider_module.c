@@ -11,6 +11,7 @@
 
 #include "clock/device.h"
 #include "clock/fail.h"
+#include "clock/futex.h"
 #include "watermark/provider.h"
 
 static int no_arg(const struct perfclock_open_opts *o, const char *arg)
@@ -101,10 +102,11 @@ static int module_wait(struct provider *p, uint64_t stamp, int64_t timeout_ns)
 	memset(&wait, 0, sizeof(wait));
 	wait.clock = p->clock;
 	wait.stamp = stamp;
-	wait.timeout = timeout_ns;
+	/* Only with a limit does a signal always end it. */
+	wait.timeout = timeout_ns < 0 ? TIMEOUT_MAX_NS : timeout_ns;
 	if (!ioctl(d->fd, PERF_CLOCK_IOC_WAIT, &wait))
 		return 0;
-	return errno == ETIME ? -ETIMEDOUT : -errno;
+	return -errno;
 }
 
 static int module_fd(struct provider *p)
