@@ -83,6 +83,8 @@ void comms_set(struct comms *c, pid_t tid, const char *name, size_t max)
 	for (i = 0; i < len; i++)	/* a line stays a line */
 		slot->name[i] = (unsigned char)name[i] < ' ' ? '?' : name[i];
 	slot->name[len] = '\0';
+	memset(slot->column, ' ', COMM_MAX);
+	memcpy(slot->column + COMM_MAX - len, slot->name, len);
 	slot->len = len;
 }
 

@@ -19,6 +19,7 @@ struct comm {
 	pid_t tid;
 	unsigned char len;
 	char name[COMM_MAX];	/* NUL-terminated */
+	char column[COMM_MAX];	/* the same, blanks in front */
 };
 
 struct comms *comms_new(void);

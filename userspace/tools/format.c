@@ -108,7 +108,7 @@ static const char *compile_text(struct event_format *f, const char *s)
 {
 	struct piece *p = add_piece(f, PIECE_TEXT);
 
-	p->text = tool_alloc(strlen(s) + 1, 1);
+	p->text = tool_alloc(strlen(s) + 16, 1);	/* for text_short() */
 	for (; *s && (*s != '%' || s[1] == '%'); s++) {
 		char c = *s;
 
@@ -332,13 +332,26 @@ bool event_format_compiled(const struct event_format *f)
 
 /* ---- printing ---- */
 
+static inline uint64_t number_of(const struct piece *p, const void *data)
+{
+	const struct expr *e = p->number;
+
+	if (__builtin_expect(e->kind == EXPR_LOAD, 1))
+		return load_number((const char *)data + e->offset, e->size);
+	return expr_eval(e, data);
+}
+
 static void print_number(struct text *t, const struct piece *p,
 			 const void *data)
 {
-	uint64_t v = expr_eval(p->number, data);
-	char digits[24];
+	uint64_t v = number_of(p, data);
 	unsigned int n = 0, width = p->width;
+	char room[24], *digits = room;
 
+	if (!width) {		/* nothing to pad: straight to its place */
+		text_need(t, sizeof(room));
+		digits = t->buf + t->used;
+	}
 	switch (p->conversion) {
 	case 'd':
 		v = load_signed(&v, p->bytes);
@@ -353,16 +366,18 @@ static void print_number(struct text *t, const struct piece *p,
 		break;
 	case 'x':
 	case 'X':
-		n = put_hex(digits, load_number(&v, p->bytes),
-			    p->conversion == 'x' ? "0123456789abcdef" :
-						   "0123456789ABCDEF");
+		v = load_number(&v, p->bytes);
+		n = p->conversion == 'x' ? put_hex(digits, v) :
+					   put_hex_upper(digits, v);
 		break;
 	case 'p':
-		text_string(t, v ? "0x" : "(nil)");
-		n = v ? put_hex(digits, v, "0123456789abcdef") : 0;
+		memcpy(digits, v ? "0x" : "(nil)", v ? 2 : 5);
+		n = v ? 2 + put_hex(digits + 2, v) : 5;
 		break;
 	}
-	if (n >= width) {
+	if (!width) {
+		t->used += n;
+	} else if (n >= width) {
 		text_bytes(t, digits, n);
 	} else if (p->pad == '0' && digits[0] == '-') {
 		text_char(t, '-');
@@ -498,7 +513,7 @@ void event_format_print(struct event_format *f, struct text *t,
 	}
 	for (; p < end; p++) {
 		if (p->kind == PIECE_TEXT)
-			text_bytes(t, p->text, p->len);
+			text_short(t, p->text, p->len);
 		else if (p->kind == PIECE_NUMBER)
 			print_number(t, p, data);
 		else

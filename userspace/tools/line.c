@@ -142,8 +142,9 @@ static void print_time(struct line_printer *p, struct text *t, uint64_t stamp)
 	memcpy(t->buf + t->used, p->second_text, p->second_len);
 	to = t->buf + t->used + p->second_len;
 	*to = '.';
-	for (i = 9; i; i--, ns /= 10)
-		to[i] = '0' + ns % 10;
+	for (i = 9; i > 1; i -= 2, ns /= 100)
+		put_two_digits(to + i - 1, ns % 100);
+	to[1] = '0' + ns;
 	t->used += p->second_len + 10;
 	if (p->time == LINE_TIME_ISO) {
 		time_t when = second;
@@ -175,10 +176,8 @@ static void print_comm(struct line_printer *p, struct text *t, pid_t tid)
 {
 	const struct comm *comm = comms_find(p->comms, tid);
 
-	text_need(t, COMM_MAX + 1);
-	memset(t->buf + t->used, ' ', COMM_MAX);
-	memcpy(t->buf + t->used + COMM_MAX - comm->len, comm->name,
-	       comm->len);
+	text_need(t, COMM_MAX);
+	memcpy(t->buf + t->used, comm->column, COMM_MAX);
 	t->used += COMM_MAX;
 }
 

@@ -43,6 +43,25 @@ static void raise_file_limit(void)
 	}
 }
 
+/*
+ * A reader that waits for its turn behind those it watches loses their
+ * records. Where it is not permitted, so be it. A nice value that the user
+ * gave stays.
+ */
+static void raise_priority(void)
+{
+	errno = 0;
+	if (!getpriority(PRIO_PROCESS, 0) && !errno)
+		setpriority(PRIO_PROCESS, 0, -20);
+}
+
+/* That is not for the command that is watched. */
+static void normal_priority(pid_t pid)
+{
+	if (getpriority(PRIO_PROCESS, pid) == -20)
+		setpriority(PRIO_PROCESS, pid, 0);
+}
+
 int live_open(struct live *l, const struct live_options *options)
 {
 	char error[512] = "";
@@ -65,6 +84,7 @@ int live_open(struct live *l, const struct live_options *options)
 	memset(l, 0, sizeof(*l));
 	l->options = options;
 	raise_file_limit();
+	raise_priority();
 	if (!options->clock_given)
 		opts.flags |= PERFCLOCK_SESSION_CLOCK_AUTO;
 	if (options->expedited)
@@ -210,6 +230,8 @@ static int start(struct live *l)
 	if (l->options->command)
 		err = perfclock_session_exec(l->session, l->options->command,
 					     &l->child);
+	if (l->child > 0)
+		normal_priority(l->child);
 	if (!err)
 		err = perfclock_session_start(l->session);
 	if (err == -EINVAL && filter_tell_errors(l))

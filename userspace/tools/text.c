@@ -33,11 +33,20 @@ void text_fill(struct text *t, char c, size_t n)
 	t->used += n;
 }
 
+void put_two_digits(char *to, unsigned int v)
+{
+	memcpy(to, two_digits + v * 2, 2);
+}
+
 unsigned int put_decimal(char *to, uint64_t v)
 {
 	char digits[20];
 	unsigned int at = sizeof(digits), n;
 
+	if (v < 10) {
+		*to = '0' + v;
+		return 1;
+	}
 	while (v >= 100) {
 		at -= 2;
 		memcpy(digits + at, two_digits + v % 100 * 2, 2);
@@ -54,13 +63,50 @@ unsigned int put_decimal(char *to, uint64_t v)
 	return n;
 }
 
-unsigned int put_hex(char *to, uint64_t v, const char *digits)
+/* Eight digits at once: a nibble per byte, then each made a character. */
+static uint64_t eight_hex_digits(uint32_t v, unsigned int letter)
 {
-	unsigned int n = v ? (67 - __builtin_clzll(v)) / 4 : 1, i;
+	const uint64_t ones = 0x0101010101010101ULL;
+	uint64_t x = v, above_nine;
 
-	for (i = n; i--; v >>= 4)
-		to[i] = digits[v & 15];
+	x = (x | x << 16) & 0x0000ffff0000ffffULL;
+	x = (x | x << 8) & 0x00ff00ff00ff00ffULL;
+	x = (x | x << 4) & 0x0f0f0f0f0f0f0f0fULL;
+	above_nine = (x + 6 * ones) >> 4 & ones;
+	x += '0' * ones + above_nine * (letter - '0' - 10);
+	return x;	/* the last digit in the lowest byte */
+}
+
+static unsigned int put_hex_digits(char *to, uint64_t v, unsigned int letter)
+{
+	unsigned int n = v ? (67 - __builtin_clzll(v)) / 4 : 1;
+	unsigned char digits[16];
+	uint64_t high, low;
+
+	if (v < 10) {
+		*to = '0' + v;
+		return 1;
+	}
+	high = __builtin_bswap64(eight_hex_digits(v >> 32, letter));
+	low = __builtin_bswap64(eight_hex_digits(v, letter));
+	if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) {
+		high = __builtin_bswap64(high);
+		low = __builtin_bswap64(low);
+	}
+	memcpy(digits, &high, 8);
+	memcpy(digits + 8, &low, 8);
+	memcpy(to, digits + 16 - n, n);
 	return n;
+}
+
+unsigned int put_hex(char *to, uint64_t v)
+{
+	return put_hex_digits(to, v, 'a');
+}
+
+unsigned int put_hex_upper(char *to, uint64_t v)
+{
+	return put_hex_digits(to, v, 'A');
 }
 
 void text_u64(struct text *t, uint64_t v)
@@ -80,8 +126,8 @@ void text_s64(struct text *t, int64_t v)
 
 void text_hex(struct text *t, uint64_t v)
 {
-	text_need(t, 16);
-	t->used += put_hex(t->buf + t->used, v, "0123456789abcdef");
+	text_need(t, 20);
+	t->used += put_hex(t->buf + t->used, v);
 }
 
 void text_padded(struct text *t, uint64_t v, unsigned int width, char pad)
