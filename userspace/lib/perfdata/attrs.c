@@ -53,7 +53,15 @@ static bool attr_flag(const struct attr_bytes *a, unsigned int bit)
 static uint16_t id_place(const struct sample_layout *l)
 {
 	return l->format.sample_type & PERF_SAMPLE_IDENTIFIER ?
-	       PD_RECORD_HEADER : l->sample.id;
+	       PD_RECORD_HEADER : l->places.sample.id;
+}
+
+static uint16_t id_place_back(const struct sample_layout *l)
+{
+	if (!l->format.sample_id_all)
+		return 0;
+	return l->format.sample_type & PERF_SAMPLE_IDENTIFIER ?
+	       8 : l->places.trailer.id;
 }
 
 static bool same_format(const struct sample_format *a,
@@ -78,13 +86,13 @@ static void compare_layouts(struct perfclock_perfdata *p)
 
 	if (p->nr_attrs == 1) {
 		p->sample_id_place = id_place(first);
-		p->trailer_id_place = first->trailer.id;
+		p->trailer_id_place = id_place_back(first);
 	} else if (!same_format(&first->format, &last->format)) {
 		p->mixed = true;
 	}
 	if (p->mixed && (!id_place(last) ||
 			 id_place(last) != p->sample_id_place ||
-			 last->trailer.id != p->trailer_id_place))
+			 id_place_back(last) != p->trailer_id_place))
 		p->ambiguous = true;
 	p->info.identifiable = !p->ambiguous;
 }

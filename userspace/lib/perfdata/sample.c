@@ -17,73 +17,17 @@
 
 #define HEADER_SIZE		sizeof(struct perf_event_header)
 
-static void lay_sample(struct sample_places *s, uint64_t type)
-{
-	uint16_t at = HEADER_SIZE;
-
-	if (type & PERF_SAMPLE_IDENTIFIER) {
-		s->id = at;
-		at += 8;
-	}
-	if (type & PERF_SAMPLE_IP)
-		at += 8;
-	if (type & PERF_SAMPLE_TID) {
-		s->tid = at;
-		at += 8;
-	}
-	if (type & PERF_SAMPLE_TIME) {
-		s->time = at;
-		at += 8;
-	}
-	if (type & PERF_SAMPLE_ADDR)
-		at += 8;
-	if (type & PERF_SAMPLE_ID) {
-		if (!s->id)
-			s->id = at;
-		at += 8;
-	}
-	if (type & PERF_SAMPLE_STREAM_ID)
-		at += 8;
-	if (type & PERF_SAMPLE_CPU) {
-		s->cpu = at;
-		at += 8;
-	}
-	if (type & PERF_SAMPLE_PERIOD)
-		at += 8;
-	s->size = at;
-}
-
-/* From the last member of the trailer to its first. */
-static void lay_trailer(struct sample_places *t, uint64_t type)
-{
-	uint16_t back = 0;
-
-	if (type & PERF_SAMPLE_IDENTIFIER)
-		t->id = back += 8;
-	if (type & PERF_SAMPLE_CPU)
-		t->cpu = back += 8;
-	if (type & PERF_SAMPLE_STREAM_ID)
-		back += 8;
-	if (type & PERF_SAMPLE_ID) {
-		back += 8;
-		if (!t->id)
-			t->id = back;
-	}
-	if (type & PERF_SAMPLE_TIME)
-		t->time = back += 8;
-	if (type & PERF_SAMPLE_TID)
-		t->tid = back += 8;
-	t->size = back;
-}
-
 void sample_layout_init(struct sample_layout *l,
 			const struct sample_format *format)
 {
-	memset(l, 0, sizeof(*l));
+	struct perf_event_attr attr = {
+		.sample_type = format->sample_type,
+		.read_format = format->read_format,
+		.sample_id_all = format->sample_id_all,
+	};
+
 	l->format = *format;
-	lay_sample(&l->sample, format->sample_type);
-	if (format->sample_id_all)
-		lay_trailer(&l->trailer, format->sample_type);
+	pc_layout_init(&l->places, &attr);
 }
 
 uint32_t sample_record_min(uint32_t type)
@@ -120,6 +64,8 @@ int sample_get_fields(const struct sample_layout *l, const void *record,
 		      uint32_t size, struct sample_fields *f)
 {
 	const bool big = l->format.big_endian;
+	const struct pc_sample_layout *in = &l->places.sample;
+	const struct pc_trailer_layout *after = &l->places.trailer;
 	const uint8_t *p = record, *m;
 	uint32_t type;
 
@@ -130,13 +76,13 @@ int sample_get_fields(const struct sample_layout *l, const void *record,
 
 /* The address of a member: counted from the start, or back from the end. */
 #define MEMBER(name) (type == PERF_RECORD_SAMPLE ?			\
-		      (l->sample.name ? p + l->sample.name : NULL) :	\
-		      (l->trailer.name ? p + size - l->trailer.name : NULL))
+		      (in->name ? p + in->name : NULL) :		\
+		      (after->name ? p + size - after->name : NULL))
 
 	if (type == PERF_RECORD_SAMPLE) {
-		if (size < l->sample.size)
+		if (size < in->fixed)
 			return -EBADMSG;
-	} else if (size < sample_record_min(type) + l->trailer.size) {
+	} else if (size < sample_record_min(type) + after->size) {
 		return -EBADMSG;
 	}
 	m = MEMBER(time);
@@ -289,10 +235,10 @@ int sample_walk(const struct sample_layout *l, const void *record,
 } while (0)
 
 	*what = "fixed part";
-	if (size < l->sample.size)
+	if (size < l->places.sample.fixed)
 		return -EBADMSG;
-	w.at = (const uint8_t *)record + l->sample.size;
-	w.left = size - l->sample.size;
+	w.at = (const uint8_t *)record + l->places.sample.fixed;
+	w.left = size - l->places.sample.fixed;
 	STEP(PERF_SAMPLE_READ, "counter values", walk_read(&w, f->read_format));
 	STEP(PERF_SAMPLE_CALLCHAIN, "callchain", walk_callchain(&w));
 	STEP(PERF_SAMPLE_RAW, "raw data", walk_raw(&w, raw, raw_size));

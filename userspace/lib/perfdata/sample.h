@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR MIT */
 /*
  * Internal: where stamp, CPU, task and id stand in a perf record, given its
- * event's sample_type. Shared by live rings and recorded files; no I/O, no
- * allocation, nothing in a record is believed before it was checked.
- *
- * A SAMPLE has its members in the order of the PERF_SAMPLE_* bits (nearly);
- * everything that ordering needs comes before the first member of variable
- * size, so its place is a constant of the layout. Every other kernel record
- * carries, with sample_id_all, the same members in a trailer of constant
- * size, whose places are constants counted from the end.
+ * event's sample_type, in either byte order, and whether the record is long
+ * enough for all that it says it has. The places are those of live rings
+ * (ring/layout.h); here nothing in a record is believed before it was checked.
  */
 #ifndef PERFCLOCK_LIB_SAMPLE_H
 #define PERFCLOCK_LIB_SAMPLE_H
@@ -16,6 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "ring/layout.h"
 
 /* What of a perf_event_attr decides the shape of records. */
 struct sample_format {
@@ -28,16 +25,9 @@ struct sample_format {
 	bool big_endian;
 };
 
-/* Places of the members, 0: absent. */
-struct sample_places {
-	uint16_t id, tid, time, cpu;
-	uint16_t size;			/* up to the first variable member */
-};
-
 struct sample_layout {
 	struct sample_format format;
-	struct sample_places sample;	/* from the start of the record */
-	struct sample_places trailer;	/* back from the end of the record */
+	struct pc_layout places;	/* ring/layout.h */
 };
 
 /* What a record says of itself. */
