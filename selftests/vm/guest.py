@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A guest: kernel, initramfs, jobs; from command line options to a result."""
+"""A guest: kernel, initramfs, jobs; from what is wanted to a result."""
 import os
-import shlex
 import shutil
 
 import builder
@@ -14,20 +13,27 @@ OUT = os.path.join(builder.TOP, 'build/vm')
 
 
 class Guest:
-    def __init__(self, args):
-        self.args = args
-        self.kernel = kernels.unpack(args.kernel)
+    """One boot: what goes in, what is run, what comes back."""
+
+    def __init__(self, kernel='bookworm', cpus=4, memory='1G', append=(),
+                 threads=None, timeout=240, name='run'):
+        self.kernel = kernels.unpack(kernel)
+        self.cpus = cpus
+        self.memory = memory
+        self.append = list(append)
+        self.threads = threads or self.kernel.kernel.threads
+        self.timeout = timeout
+        self.base = os.path.join(OUT, name)
         self.image = image.Image(self.kernel.arch)
         self.jobs = []
+        self.back = {}
         os.makedirs(OUT, exist_ok=True)
         self._add_base()
-        for pair in args.file:
-            host, _, where = pair.rpartition(':')
-            self.image.add_file(host, where)
 
     def _add_base(self):
         arch = self.kernel.arch
-        self.image.add('init', read(build_init(arch)), image.S_EXEC)
+        self.image.add('init', read(build_program('init.c', arch)),
+                       image.S_EXEC)
         self.image.add_busybox(busybox(arch))
         for folder in ('proc', 'sys', 'dev', 'tmp', 'run', 'root'):
             self.image.add(folder, b'', image.S_DIR)
@@ -35,11 +41,21 @@ class Guest:
                        'nobody:x:65534:65534:nobody:/:/bin/false\n')
         self.image.add('etc/group', 'root:x:0:\nnogroup:x:65534:\n')
         image.add_drivers(self.image, self.kernel.modules)
-        if not self.args.no_module:
-            self.image.add('vm/perf_clock.ko',
-                           read(builder.build_module(self.kernel)))
+
+    def add_module(self, params='', load=True):
+        """perf_clock.ko, built now; as /vm/perf_clock.ko in the guest."""
+        self.image.add('vm/perf_clock.ko',
+                       read(builder.build_module(self.kernel)))
+        if load:
             self.image.add('vm/modules', ('/vm/perf_clock.ko %s' %
-                                          self.args.params).strip() + '\n')
+                                          params).strip() + '\n')
+
+    def add_file(self, host, where):
+        self.image.add_file(host, where)
+
+    def bring_back(self, where, host):
+        """Write the guest's file to the host's in the end."""
+        self.back[where] = host
 
     def pack(self, words):
         """Words with each that names a program packed, and named anew."""
@@ -54,37 +70,31 @@ class Guest:
         return packed
 
     def add_job(self, name, seconds, command):
-        for pair in reversed(self.args.env):
-            name_, _, value = pair.partition('=')
-            command = 'export %s=%s; %s' % (name_, shlex.quote(value), command)
         for text in (name, command):
             if '\n' in text or '\t' in text:
                 raise debian.Error('no line breaks or tabs in %r' % text)
         self.jobs.append('%s\t%d\t%s\n' % (name, seconds, command))
 
     def boot(self, show=lambda data: None):
-        """Run it all; files asked for are written where they were asked."""
-        args = self.args
-        back = dict(pair.split(':', 1) for pair in args.back)
+        """Run it all; the files asked for are written."""
         self.image.add('vm/jobs', ''.join(self.jobs))
-        self.image.add('vm/back', ''.join(path + '\n' for path in back))
-        base = os.path.join(OUT, args.name)
-        initrd = '%s.%d.cpio' % (base, os.getpid())
+        self.image.add('vm/back', ''.join(path + '\n' for path in self.back))
+        log = self.base + '.log'
+        initrd = '%s.%d.cpio' % (self.base, os.getpid())
         try:
             self.image.write(initrd)
-            argv = machine.command(
-                self.kernel.arch, args.smp, args.mem,
-                args.threads or self.kernel.kernel.threads,
-                self.kernel.image, initrd, args.append, base + '.log')
+            argv = machine.command(self.kernel.arch, self.cpus, self.memory,
+                                   self.threads, self.kernel.image, initrd,
+                                   self.append, log)
             if not shutil.which(argv[0]):
                 raise debian.Error(argv[0] + ' is missing: run '
                                    '"scripts/install-deps vm matrix"')
-            result = machine.boot(argv, base + '.log', args.timeout, show)
+            result = machine.boot(argv, log, self.timeout, show)
         finally:
             if os.path.exists(initrd):
                 os.unlink(initrd)
         for path, data in result.files.items():
-            with open(back[path], 'wb') as f:
+            with open(self.back[path], 'wb') as f:
                 f.write(data)
         return result
 
@@ -102,10 +112,11 @@ def status_of(end):
     return int(number) + (128 if kind == 'signal' else 0)
 
 
-def build_init(arch):
-    """init, built from init.c if that is newer."""
-    source = os.path.join(os.path.dirname(__file__), 'init.c')
-    path = os.path.join(OUT, 'init-' + arch)
+def build_program(source, arch='amd64'):
+    """A program of this folder, static, built anew if its source is newer."""
+    source = os.path.join(os.path.dirname(__file__), source)
+    path = os.path.join(OUT, '%s-%s' % (
+        os.path.basename(source).partition('.')[0], arch))
     if not os.path.exists(path) or \
             os.path.getmtime(path) < os.path.getmtime(source):
         cc = {'amd64': 'cc', 'arm64': 'aarch64-linux-gnu-gcc'}[arch]
