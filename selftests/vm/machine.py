@@ -16,7 +16,7 @@ TROUBLE = re.compile('|'.join((
     r'WARNING: .*(lock|RCU|IRQ|recursion|bad unlock)',
     r'\bINFO: task .* blocked',
     r'rcu.*(detected|self-detected) .*stall', r'rcu.*kthread starved',
-    r'(soft|hard) lockup', r'\b(KASAN|KCSAN|UBSAN|KFENCE|ODEBUG)\b.*: ',
+    r'(soft|hard) lockup', r'\b(KASAN|KCSAN|UBSAN|KFENCE): ', r'ODEBUG: (?!selftest passed)',
     r'INFO: possible', r'unreferenced object', r'kmemleak: [1-9]\d* new',
     r'general protection fault', r'unable to handle', r'Call [Tt]race:',
     r'refcount_t:', r'Voluntary context switch within RCU',
