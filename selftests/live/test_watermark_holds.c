@@ -95,7 +95,7 @@ open_session(enum perfclock_clockid clock, const char *source,
 	     const char *provider)
 {
 	struct perfclock_session *s;
-	char error[512] = "";
+	char error[200] = "";
 	struct perfclock_session_opts o = {
 		.sz = sizeof(o), .clock = clock, .source = source,
 		.provider = provider, .interval_ns = 0,

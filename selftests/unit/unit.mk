@@ -10,6 +10,22 @@ $(BUILD)/tests/unit/%: selftests/unit/%.c selftests/tap.h $(LIB_A)
 	$(CC) $(PC_CPPFLAGS) -Iselftests $(CPPFLAGS) $(PC_CFLAGS) $(CFLAGS) \
 		$(LDFLAGS) -MMD -MP -o $@ $< $(LIB_A) $(PC_LDLIBS)
 
+# Tests with threads once more, library and all under the thread sanitizer, in
+# a build of its own. Other rooms: add yours here.
+TSAN_TESTS += unit/test_watermark live/test_clock_sources
+ifeq ($(SANITIZE),)
+TSAN_BINS = $(TSAN_TESTS:%=$(BUILD)/tsan/tests/%.tsan)
+TAP_PROGRAMS += $(TSAN_BINS)
+
+.PHONY: tsan-build
+tsan-build:
+	+$(MAKE) --no-print-directory -s BUILD=$(BUILD)/tsan SANITIZE=thread \
+		$(TSAN_TESTS:%=$(BUILD)/tsan/tests/%)
+
+$(BUILD)/tsan/tests/%.tsan: tsan-build
+	ln -sf $(notdir $*) $@
+endif
+
 .PHONY: unit-tests check-unit
 unit-tests: $(UNIT_BINS)
 check-unit: $(UNIT_BINS) ## run the unit tests only

@@ -38,25 +38,37 @@ static inline uint64_t read_cycles(void)
 }
 #endif
 
+/* perf_event_mmap_page.capabilities, as one word: its bits can't be loaded. */
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define CAP(bit)		(1ULL << (bit))
+#else
+#define CAP(bit)		(1ULL << (63 - (bit)))
+#endif
+#define CAP_USER_TIME		CAP(3)
+#define CAP_USER_TIME_ZERO	CAP(4)
+#define CAP_USER_TIME_SHORT	CAP(5)
+#define CAPS_NEEDED		(CAP_USER_TIME | CAP_USER_TIME_ZERO)
+
+/* Acquire: done before what follows, the second look at the count included. */
+#define load(field)		__atomic_load_n(&(field), __ATOMIC_ACQUIRE)
+
 /* One try; false if the kernel was changing the page. */
 static bool page_try(const struct perf_event_mmap_page *page,
 		     struct page_time *pt, uint64_t *cyc, bool *can)
 {
-	uint32_t seq = __atomic_load_n(&page->lock, __ATOMIC_ACQUIRE);
+	uint32_t seq = load(page->lock);
+	uint64_t caps = load(page->capabilities);
 
-	*can = page->cap_user_time && page->cap_user_time_zero;
-	pt->zero = page->time_zero;
-	pt->mult = page->time_mult;
-	pt->shift = page->time_shift;
-	pt->is_short = page->cap_user_time_short;
-	pt->cycles = pt->is_short ? page->time_cycles : 0;
-	pt->mask = pt->is_short ? page->time_mask : 0;
+	*can = (caps & CAPS_NEEDED) == CAPS_NEEDED;
+	pt->zero = load(page->time_zero);
+	pt->mult = load(page->time_mult);
+	pt->shift = load(page->time_shift);
+	pt->is_short = caps & CAP_USER_TIME_SHORT;
+	pt->cycles = pt->is_short ? load(page->time_cycles) : 0;
+	pt->mask = pt->is_short ? load(page->time_mask) : 0;
 	if (cyc)
 		*cyc = read_cycles();
-	/* The loads above are done before the second look at the count. */
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return !(seq & 1) &&
-	       seq == __atomic_load_n(&page->lock, __ATOMIC_RELAXED);
+	return !(seq & 1) && seq == load(page->lock);
 }
 
 bool page_time_get(const struct perf_event_mmap_page *page,

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The sources of a clock tell the same time, and disturb nobody by it. */
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+
+#include "live.h"
+
+#define SOURCES_MAX	8
+
+static char error[200];
+
+static struct perfclock *open_source(enum perfclock_clockid clock,
+				     const char *source)
+{
+	struct perfclock *clk;
+	struct perfclock_open_opts o = {
+		.sz = sizeof(o), .clock = clock, .source = source,
+		.flags = PERFCLOCK_OPEN_NO_WATERMARK,
+		.error = error, .error_size = sizeof(error),
+	};
+
+	return perfclock_open(&clk, &o) ? NULL : clk;
+}
+
+static int open_all(enum perfclock_clockid clock, struct perfclock **clks)
+{
+	struct perfclock_open_opts o = { .sz = sizeof(o), .clock = clock };
+	struct perfclock_choice c = { .sz = sizeof(c) };
+	unsigned int i;
+	int n = 0;
+
+	for (i = 0; perfclock_probe_source(i, &o, &c) == 1; i++) {
+		if (!c.available)
+			continue;
+		clks[n] = open_source(clock, c.name);
+		ASSERT(clks[n]);
+		n++;
+	}
+	return n;
+}
+
+static uint64_t now(struct perfclock *clk)
+{
+	uint64_t ns = 0;
+
+	EXPECT_EQ(perfclock_now(clk, &ns), 0);
+	return ns;
+}
+
+static const char *name_of(struct perfclock *clk)
+{
+	struct perfclock_info info = { .sz = sizeof(info) };
+
+	perfclock_get_info(clk, &info);
+	return info.source;
+}
+
+/*
+ * b between two reads of a, and a between two of b. Two CPUs may be involved:
+ * their perf clocks may differ by two ticks where nobody says they agree.
+ */
+static void compare(struct perfclock *a, struct perfclock *b, int64_t slack)
+{
+	int64_t worst = 0, a1, b1, a2;
+	int i;
+
+	for (i = 0; i < 2000; i++) {
+		a1 = now(a);
+		b1 = now(b);
+		a2 = now(a);
+		if (a1 - b1 > worst)
+			worst = a1 - b1;
+		if (b1 - a2 > worst)
+			worst = b1 - a2;
+	}
+	printf("# %s and %s: apart by %lld ns at most\n", name_of(a),
+	       name_of(b), (long long)worst);
+	EXPECT_OP(worst, <=, slack);
+}
+
+static void compare_all(enum perfclock_clockid clock, int64_t slack)
+{
+	struct perfclock *clks[SOURCES_MAX];
+	int n = open_all(clock, clks), i, k;
+
+	for (i = 0; i < n; i++)
+		for (k = 0; k < n; k++)
+			if (k != i)
+				compare(clks[i], clks[k], slack);
+	for (i = 0; i < n; i++)
+		perfclock_close(clks[i]);
+	if (n < 2)
+		SKIP("only %d source of the %s clock here", n,
+		     perfclock_clock_name(clock));
+}
+
+static void monotonic_sources_agree(void)
+{
+	compare_all(PERFCLOCK_MONOTONIC, 2000);
+}
+
+static void monotonic_raw_sources_agree(void)
+{
+	compare_all(PERFCLOCK_MONOTONIC_RAW, 2000);
+}
+
+static void boottime_sources_agree(void)
+{
+	compare_all(PERFCLOCK_BOOTTIME, 2000);
+}
+
+static void perf_sources_agree(void)
+{
+	compare_all(PERFCLOCK_PERF, 20000000);
+}
+
+static struct perfclock *open_comm(enum perfclock_clockid clock)
+{
+	struct perfclock *clk = open_source(clock, "comm-record");
+
+	if (!clk)
+		SKIP("%s", error);
+	return clk;
+}
+
+/* 20000 reads pass over the end of a ring of one page many times. */
+static void a_comm_record_is_read_again_and_again(void)
+{
+	struct perfclock *clk = open_comm(PERFCLOCK_MONOTONIC_RAW);
+	uint64_t last = 0, ns;
+	int i, back = 0;
+
+	for (i = 0; i < 20000; i++) {
+		ASSERT_EQ(perfclock_now(clk, &ns), 0);
+		back += ns <= last;
+		last = ns;
+	}
+	EXPECT_EQ(back, 0);
+	perfclock_close(clk);
+}
+
+static void the_callers_name_stays(void)
+{
+	struct perfclock *clk;
+	char before[16], after[16];
+
+	prctl(PR_SET_NAME, "my-own-name");
+	prctl(PR_GET_NAME, before);
+	clk = open_comm(PERFCLOCK_PERF);
+	now(clk);
+	prctl(PR_GET_NAME, after);
+	EXPECT_STREQ(after, before);
+	perfclock_close(clk);
+}
+
+static void *read_some(void *arg)
+{
+	struct perfclock *clk = arg;
+	uint64_t last = 0, ns;
+	long bad = 0;
+	int i;
+
+	for (i = 0; i < 500; i++) {
+		bad += perfclock_now(clk, &ns) != 0 || ns <= last;
+		last = ns;
+	}
+	return (void *)bad;
+}
+
+static void many_threads_read_one_comm_source(void)
+{
+	struct perfclock *clk = open_comm(PERFCLOCK_MONOTONIC);
+	pthread_t t[4];
+	void *bad;
+	int i;
+
+	for (i = 0; i < 4; i++)
+		ASSERT_EQ(pthread_create(&t[i], NULL, read_some, clk), 0);
+	for (i = 0; i < 4; i++) {
+		pthread_join(t[i], &bad);
+		EXPECT(!bad);
+	}
+	perfclock_close(clk);
+}
+
+/* Run fn in a child; its exit status. */
+static int in_child(int (*fn)(void *arg), void *arg)
+{
+	int status;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		alarm(20);
+		_exit(fn(arg));
+	}
+	ASSERT_EQ(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int use_inherited(void *arg)
+{
+	uint64_t ns;
+
+	if (perfclock_now(arg, &ns) != -ECHILD)
+		return 1;
+	perfclock_close(arg);
+	return 0;
+}
+
+static void a_forks_child_is_told(void)
+{
+	struct perfclock *clk = open_comm(PERFCLOCK_PERF);
+
+	EXPECT_EQ(in_child(use_inherited, clk), 0);
+	now(clk);
+	perfclock_close(clk);
+}
+
+/* As CLONE_NEWTIME asks for: the offsets hold for the next child. */
+static int in_time_namespace(void *arg)
+{
+	struct perfclock *raw, *rec;
+	uint64_t a, b, c;
+
+	raw = open_source(PERFCLOCK_MONOTONIC_RAW, "clockid");
+	if (!raw)
+		return 1;
+	rec = open_source(PERFCLOCK_MONOTONIC_RAW, "comm-record");
+	if (!rec)
+		return 4;
+	a = now(rec);
+	b = now(raw);
+	c = now(rec);
+	return a < b + 2000 && b < c + 2000 ? 0 : 2;
+}
+
+static int unshare_time(void *arg)
+{
+	int fd, status;
+	pid_t pid;
+
+	if (unshare(0x80 /* CLONE_NEWTIME */))
+		return 4;
+	fd = open("/proc/self/timens_offsets", O_WRONLY);
+	if (fd < 0 || write(fd, "monotonic 5000 1", 16) != 16)
+		return 4;
+	/* Unshared, not entered: nobody could tell what offset is ours. */
+	if (open_source(PERFCLOCK_MONOTONIC_RAW, "clockid"))
+		return 5;
+	pid = fork();
+	if (!pid)
+		_exit(in_time_namespace(NULL));
+	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+		return 3;
+	return WEXITSTATUS(status);
+}
+
+static void a_time_namespace_does_not_shift_the_clock(void)
+{
+	int got = in_child(unshare_time, NULL);
+
+	if (got == 4)
+		SKIP("no rights to a time namespace, or no perf events");
+	EXPECT_EQ(got, 0);
+}
+
+/* Everything dropped: what a plain user gets. */
+static int as_nobody(void *arg)
+{
+	struct perfclock_open_opts o = {
+		.sz = sizeof(o), .error = error, .error_size = sizeof(error),
+	};
+	struct perfclock *clk;
+	uint64_t w;
+
+	if (setresgid(65534, 65534, 65534) || setresuid(65534, 65534, 65534))
+		return 4;
+	o.clock = PERFCLOCK_MONOTONIC;
+	if (perfclock_open(&clk, &o) || perfclock_watermark(clk, &w) || !w)
+		return 1;
+	perfclock_close(clk);
+	o.clock = PERFCLOCK_PERF;
+	/* Allowed, or refused with a line that names the setting. */
+	if (!perfclock_open(&clk, &o))
+		perfclock_close(clk);
+	else if (!strstr(error, "perf_event_paranoid"))
+		return 2;
+	return 0;
+}
+
+static void a_user_without_rights_has_a_watermark(void)
+{
+	int got;
+
+	if (geteuid())
+		SKIP("needs root to drop rights");
+	got = in_child(as_nobody, NULL);
+	if (got == 4)
+		SKIP("can't become another user here");
+	EXPECT_EQ(got, 0);
+}
+
+static const struct tap_test tests[] = {
+	{ "monotonic_sources_agree", monotonic_sources_agree },
+	{ "monotonic_raw_sources_agree", monotonic_raw_sources_agree },
+	{ "boottime_sources_agree", boottime_sources_agree },
+	{ "perf_sources_agree", perf_sources_agree },
+	{ "a_comm_record_is_read_again_and_again",
+	  a_comm_record_is_read_again_and_again },
+	{ "the_callers_name_stays", the_callers_name_stays },
+	{ "many_threads_read_one_comm_source",
+	  many_threads_read_one_comm_source },
+	{ "a_forks_child_is_told", a_forks_child_is_told },
+	{ "a_time_namespace_does_not_shift_the_clock",
+	  a_time_namespace_does_not_shift_the_clock },
+	{ "a_user_without_rights_has_a_watermark",
+	  a_user_without_rights_has_a_watermark },
+};
+
+TAP_MAIN(tests)
