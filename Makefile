@@ -74,7 +74,7 @@ FRAGMENTS := userspace/lib/lib.mk userspace/tools/tools.mk \
 	     selftests/unit/unit.mk selftests/live/live.mk \
 	     selftests/bench/bench.mk selftests/fuzz/fuzz.mk \
 	     Documentation/doc.mk scripts/quality.mk \
-	     selftests/vm/vm.mk
+	     selftests/vm/vm.mk selftests/inject/inject.mk
 include $(wildcard $(FRAGMENTS))
 
 .PHONY: all help setup check clean install uninstall

@@ -6,6 +6,8 @@
 KDIR ?= /lib/modules/$(shell uname -r)/build
 MODULE_W ?=
 MODULE_C ?=
+# For tests only: a module that publishes without waiting for grace periods.
+MODULE_NO_GP ?=
 
 # Not "make kernelrelease": Debian's headers answer that with another name.
 module_release = $(shell sed -n 's/^\#define UTS_RELEASE "\(.*\)".*/\1/p' \
@@ -26,7 +28,8 @@ module: ## build the module for the running kernel, or for KDIR=...
 	into=$(abspath $(BUILD))/module/$$release; \
 	scripts/module-copy "$$into" $(module_files) && \
 	$(MAKE) -C $(KDIR) M="$$into" $(if $(MODULE_W),W=$(MODULE_W)) \
-		$(if $(MODULE_C),C=$(MODULE_C)) modules && \
+		$(if $(MODULE_C),C=$(MODULE_C)) \
+		$(if $(MODULE_NO_GP),KCFLAGS=-DPERF_CLOCK_TEST_NO_GP) modules && \
 	echo "built $(BUILD)/module/$$release/perf_clock.ko"
 
 modules_install: module ## install the module for that kernel (root)

@@ -72,9 +72,18 @@ def enter(root, argv):
     return ['unshare', '--mount'] + user + ['sh', '-c', '\n'.join(script)]
 
 
-def build_module(kernel, targets=('module',)):
-    """The path of perf_clock.ko, built for an unpacked kernel."""
-    argv = ['make', '-s', '-C', TOP, *targets, 'KDIR=' + kernel.kdir]
+# Target of make: where it leaves the module, below a folder of the release.
+TARGETS = {'module': ('build/module', 'perf_clock.ko'),
+           'inject-module': ('build/inject', 'perf_clock_inject.ko')}
+
+
+def build_module(kernel, target='module', no_gp=False):
+    """The path of a module of ours, built for an unpacked kernel."""
+    folder, name = TARGETS[target]
+    argv = ['make', '-s', '-C', TOP, target, 'KDIR=' + kernel.kdir]
+    if no_gp:
+        folder = folder.replace('build', 'build/no-gp')
+        argv += ['BUILD=build/no-gp', 'MODULE_NO_GP=1']
     codename = kernel.kernel.codename
     if kernel.arch == 'arm64':
         argv += ['ARCH=arm64', 'CROSS_COMPILE=aarch64-linux-gnu-']
@@ -87,7 +96,7 @@ def build_module(kernel, targets=('module',)):
                if k not in ('MAKEFLAGS', 'MFLAGS', 'MAKEOVERRIDES',
                             'MAKELEVEL')}
         debian.run(argv, env=env)
-    path = os.path.join(TOP, 'build/module', kernel.release, 'perf_clock.ko')
+    path = os.path.join(TOP, folder, kernel.release, name)
     if not os.path.exists(path):
-        raise debian.Error('make module left no ' + path)
+        raise debian.Error('make %s left no %s' % (target, path))
     return path

@@ -42,13 +42,18 @@ class Guest:
         self.image.add('etc/group', 'root:x:0:\nnogroup:x:65534:\n')
         image.add_drivers(self.image, self.kernel.modules)
 
-    def add_module(self, params='', load=True):
+    def add_module(self, params='', load=True, no_gp=False):
         """perf_clock.ko, built now; as /vm/perf_clock.ko in the guest."""
-        self.image.add('vm/perf_clock.ko',
-                       read(builder.build_module(self.kernel)))
+        self.image.add('vm/perf_clock.ko', read(
+            builder.build_module(self.kernel, no_gp=no_gp)))
         if load:
             self.image.add('vm/modules', ('/vm/perf_clock.ko %s' %
                                           params).strip() + '\n')
+
+    def add_injector(self):
+        """The test module that makes trouble; for the jobs to load."""
+        self.image.add('vm/perf_clock_inject.ko', read(
+            builder.build_module(self.kernel, 'inject-module')))
 
     def add_file(self, host, where):
         self.image.add_file(host, where)

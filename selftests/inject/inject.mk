@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: GPL-2.0
+# Attacks on the promise: selftests/inject/README.
+
+inject_files := selftests/inject/Kbuild selftests/inject/perf_clock_inject.c
+
+# Built as the module is (module/module.mk), out of a copy for each kernel.
+.PHONY: inject-module
+inject-module:
+	into=$(abspath $(BUILD))/inject/$(module_release); \
+	mkdir -p "$$into" && cp -u $(inject_files) "$$into" && \
+	$(MAKE) -C $(KDIR) M="$$into" modules
