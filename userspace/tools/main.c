@@ -20,6 +20,7 @@ static const struct command commands[] = {
 	{ "trace", cmd_trace, "print the records of all CPUs in true order" },
 	{ "compare", cmd_compare, "hold every policy against the same events" },
 	{ "check", cmd_check, "how far out of order is a recording, and what is broken" },
+	{ "sort", cmd_sort, "write a recording in stamp order" },
 	{ NULL, NULL, NULL }
 };
 

@@ -191,6 +191,8 @@ static int read_ids(struct perfclock_perfdata *p, struct pd_section s,
 	uint32_t i;
 	int err;
 
+	if (s.size && s.offset >= p->data_end)
+		p->behind_data = true;
 	if (have < s.size)
 		pd_fault(p, DAMAGE, where, "ids", have ?
 			 "id section too large: %llu bytes at %llu reach "
@@ -263,6 +265,8 @@ static int read_attrs(struct perfclock_perfdata *p)
 		pd_fault(p, DAMAGE, AT_ATTRS + 8, "attr", "attribute section "
 			 "of %llu bytes: not a multiple of %u",
 			 (ull)p->attrs.size, p->attr_size);
+	if (p->attrs.offset >= p->data_end)
+		p->behind_data = true;
 	nr = have / p->attr_size;
 	if (nr > PD_MAX_ATTRS) {
 		pd_fault(p, DAMAGE, AT_ATTRS + 8, "attr", "%llu attributes: "

@@ -12,6 +12,8 @@
  *	names.c		names of types and features
  *	sample.c	the shape of the kernel's records
  *
+ * and of the sort: sort.c, window.c, spill.c, frame.c, output.c.
+ *
  * Rule of the house: a number from the file is compared with what there is
  * (bytes left in the record, the section, the file) before it is used, by a
  * comparison that can't overflow; and memory grows with bytes that were read,
@@ -137,6 +139,7 @@ struct perfclock_perfdata {
 	uint64_t payload_left;
 	uint64_t data_end;	/* in the file; ~0: not known */
 	bool data_cut;		/* the file ends before its data section */
+	bool behind_data;	/* attributes or ids stand behind it */
 	struct perfclock_perfdata_info info;
 	struct pd_section data, attrs;
 	uint32_t attr_size;

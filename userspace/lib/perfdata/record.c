@@ -16,6 +16,8 @@ static int cut(struct perfclock_perfdata *p, size_t have, uint32_t need)
 {
 	if (p->in.error)
 		return p->in.error;
+	if (p->in.eof && !p->in.seekable)
+		p->data_cut = true;
 	pd_fault(p, FATAL, p->in.pos, "truncated", "truncated record at the "
 		 "end of the %s: %zu of %u bytes", p->info.pipe ? "stream" :
 		 "file", have, need);
@@ -39,6 +41,7 @@ static int outer_next(struct perfclock_perfdata *p, struct pd_raw *r)
 			pd_fault(p, FATAL, pos, "data", "data section "
 				 "truncated: %llu bytes are missing",
 				 (ull)left);
+		p->data_cut = true;
 		return 0;
 	}
 	if (!at || left < PD_RECORD_HEADER)

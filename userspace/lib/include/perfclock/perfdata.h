@@ -186,6 +186,53 @@ int perfclock_perfdata_get_stream(const struct perfclock_perfdata *p,
 				  unsigned int i,
 				  struct perfclock_perfdata_stream *stream);
 
+/*
+ * Sorting. The output holds the same records in stamp order, equal stamps in
+ * the order of the input; everything else (header, attributes, features) byte
+ * for byte, but for the sizes and offsets that change with it. Records
+ * without a stamp stay behind the stamped record that they followed;
+ * HEADER_ATTR, without which others can't be read, goes to the front. What
+ * was compressed comes out unpacked. Memory is bounded: what does not fit is
+ * sorted through temporary files.
+ */
+enum perfclock_sort_phase {
+	PERFCLOCK_SORT_READ,	/* done, total: bytes of the input */
+	PERFCLOCK_SORT_MERGE	/* done, total: bytes of the output */
+};
+
+struct perfclock_perfdata_sort_opts {
+	size_t sz;
+	size_t memory_max;	/* 0: 256 MiB; at least 4 MiB */
+	const char *tmp_dir;	/* of temporary files; NULL: /tmp */
+	/* From time to time; total 0: unknown. Not 0: stop (-ECANCELED). */
+	int (*progress)(enum perfclock_sort_phase phase, uint64_t done,
+			uint64_t total, void *ctx);
+	void *ctx;
+};
+
+struct perfclock_perfdata_sort_stats {
+	size_t sz;		/* in */
+	uint64_t records;	/* in the output */
+	uint64_t good_records;	/* read without damage */
+	uint64_t stamped;
+	uint64_t behind;	/* stamped below one before them in the input */
+	uint64_t dropped;	/* cut off inside their payload */
+	uint64_t bytes;		/* of the output */
+	uint64_t spilled;	/* bytes through temporary files */
+	uint64_t runs;		/* that were merged; 0: none had to be */
+};
+
+/*
+ * Sort what was just opened (nothing read from it yet) to out_fd, a file or a
+ * pipe, from its position on. Faults go to the handle's callback; after the
+ * call the handle can only be closed. 0, -EINVAL, -EOPNOTSUPP (attributes
+ * behind compressed data), -ECANCELED, -ENOMEM, -errno of reading or writing:
+ * the output is then of no use.
+ */
+int perfclock_perfdata_sort(struct perfclock_perfdata *p, int out_fd,
+			    const struct perfclock_perfdata_sort_opts *opts,
+			    struct perfclock_perfdata_sort_stats *stats);
+
 /* "SAMPLE", "FINISHED_ROUND", ...; NULL: unknown. */
 const char *perfclock_perfdata_record_name(uint32_t type);
 /* "HOSTNAME", ...; NULL: unknown. */

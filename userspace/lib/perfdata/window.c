@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: LGPL-2.1 OR MIT
+/* The window of the external sort: see window.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "perfdata/window.h"
+
+#define RECORD_MAX	(UINT16_MAX + sizeof(struct sort_payload))
+#define BYTES_PER_ENTRY	48	/* a guess: smaller records fill the table */
+#define HAS_PAYLOAD	(1u << 31)
+
+int window_init(struct window *w, size_t memory)
+{
+	size_t arena = memory / 3;	/* two arenas, two tables */
+
+	if (arena > UINT32_MAX)
+		arena = UINT32_MAX;
+	memset(w, 0, sizeof(*w));
+	w->arena_size = arena;
+	w->room = arena / BYTES_PER_ENTRY;
+	w->arena = malloc(arena);
+	w->spare = malloc(arena);
+	w->entries = malloc(w->room * sizeof(*w->entries));
+	w->scratch = malloc(w->room * sizeof(*w->scratch));
+	if (w->arena && w->spare && w->entries && w->scratch)
+		return 0;
+	window_free(w);
+	return -ENOMEM;
+}
+
+void window_free(struct window *w)
+{
+	free(w->arena);
+	free(w->spare);
+	free(w->entries);
+	free(w->scratch);
+	memset(w, 0, sizeof(*w));
+}
+
+bool window_full(const struct window *w)
+{
+	return w->nr == w->room || w->arena_size - w->used < RECORD_MAX;
+}
+
+bool window_nearly_full(const struct window *w)
+{
+	return w->nr >= w->room - w->room / 16 ||
+	       w->used >= w->arena_size - w->arena_size / 16 ||
+	       window_full(w);
+}
+
+void window_add(struct window *w, const struct sort_record *r)
+{
+	struct window_entry *e = &w->entries[w->nr++];
+
+	*e = (struct window_entry){ r->key, w->used, r->size };
+	memcpy(w->arena + w->used, r->data, r->size);
+	w->used += r->size;
+	if (!r->payload.size)
+		return;
+	e->size |= HAS_PAYLOAD;
+	memcpy(w->arena + w->used, &r->payload, sizeof(r->payload));
+	w->used += sizeof(r->payload);
+}
+
+/* Merge two neighbouring runs of 'from' into 'to'; the first wins ties. */
+static void merge(const struct window_entry *from, struct window_entry *to,
+		  size_t start, size_t middle, size_t end)
+{
+	size_t a = start, b = middle, k = start;
+
+	if (from[middle - 1].key <= from[middle].key) {
+		memcpy(to + start, from + start, (end - start) * sizeof(*to));
+		return;
+	}
+	while (a < middle && b < end)
+		to[k++] = from[a].key <= from[b].key ? from[a++] : from[b++];
+	memcpy(to + k, from + a, (middle - a) * sizeof(*to));
+	k += middle - a;
+	memcpy(to + k, from + b, (end - b) * sizeof(*to));
+}
+
+/* The end of the ascending run that begins at start. */
+static size_t run_end(const struct window_entry *e, size_t start, size_t nr)
+{
+	while (++start < nr && e[start - 1].key <= e[start].key)
+		;
+	return start;
+}
+
+/*
+ * Natural merge sort: a recording is made of ascending stretches (a ring's
+ * part of a round), so pairs of what is ascending already are merged until
+ * one run is left. Stable, and n log(runs).
+ */
+static void sort(struct window *w)
+{
+	struct window_entry *swap;
+	size_t start, middle, end;
+	bool sorted = false;
+
+	while (!sorted) {
+		if (run_end(w->entries, 0, w->nr) >= w->nr)
+			return;
+		sorted = true;
+		for (start = 0; start < w->nr; start = end) {
+			middle = run_end(w->entries, start, w->nr);
+			if (middle == w->nr) {
+				memcpy(w->scratch + start, w->entries + start,
+				       (middle - start) * sizeof(*swap));
+				break;
+			}
+			end = run_end(w->entries, middle, w->nr);
+			merge(w->entries, w->scratch, start, middle, end);
+			sorted = start == 0 && end == w->nr;
+		}
+		swap = w->entries;
+		w->entries = w->scratch;
+		w->scratch = swap;
+	}
+}
+
+static size_t entry_bytes(const struct window_entry *e)
+{
+	return (e->size & ~HAS_PAYLOAD) +
+	       (e->size & HAS_PAYLOAD ? sizeof(struct sort_payload) : 0);
+}
+
+/* Move what stays to the spare arena, in key order. */
+static void keep_from(struct window *w, size_t first)
+{
+	struct window_entry *e = w->entries + first;
+	size_t i, bytes, at = 0;
+	uint8_t *swap;
+
+	for (i = 0; i < w->nr - first; i++) {
+		bytes = entry_bytes(&e[i]);
+		memcpy(w->spare + at, w->arena + e[i].at, bytes);
+		w->entries[i] = e[i];
+		w->entries[i].at = at;
+		at += bytes;
+	}
+	w->nr -= first;
+	w->used = at;
+	swap = w->arena;
+	w->arena = w->spare;
+	w->spare = swap;
+}
+
+uint64_t window_least(struct window *w)
+{
+	sort(w);
+	return w->nr ? w->entries[0].key : UINT64_MAX;
+}
+
+int window_emit(struct window *w, bool all, window_fn fn, void *ctx)
+{
+	const size_t stop = all ? SIZE_MAX : w->used / 2;
+	size_t i, bytes = 0;
+	int err = 0;
+
+	sort(w);
+	for (i = 0; !err && i < w->nr && bytes <= stop; i++) {
+		const struct window_entry *e = &w->entries[i];
+		struct sort_record r = {
+			.key = e->key, .data = w->arena + e->at,
+			.size = e->size & ~HAS_PAYLOAD,
+		};
+
+		if (e->size & HAS_PAYLOAD)
+			memcpy(&r.payload, w->arena + e->at + r.size,
+			       sizeof(r.payload));
+		bytes += entry_bytes(e);
+		err = fn(&r, ctx);
+	}
+	if (!err)
+		keep_from(w, i);
+	return err;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR MIT */
+/*
+ * Internal: the window of the external sort. It takes records in file order,
+ * with a key each, up to a bound of memory; when it is full, its older half
+ * leaves in key order and the rest stays. Of a recording whose disorder is
+ * smaller than half a window, everything leaves in one ascending run, which
+ * is then the result; else the caller begins a new run and merges at the end.
+ *
+ * Equal keys leave in the order in which they came.
+ */
+#ifndef PERFCLOCK_LIB_PERFDATA_WINDOW_H
+#define PERFCLOCK_LIB_PERFDATA_WINDOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What follows a record outside of it: put aside into a file of its own. */
+struct sort_payload {
+	uint64_t size;
+	uint64_t aside;		/* place in the file of payloads */
+	uint64_t offset;	/* of the record in the input */
+};
+
+/* A record on its way. size: of the bytes; payload.size 0: none. */
+struct sort_record {
+	uint64_t key;
+	const void *data;
+	uint32_t size;
+	struct sort_payload payload;
+};
+
+struct window_entry {
+	uint64_t key;
+	uint32_t at;		/* in the arena */
+	uint32_t size;		/* of the record; top bit: payload behind it */
+};
+
+struct window {
+	uint8_t *arena, *spare;
+	size_t arena_size, used;
+	struct window_entry *entries, *scratch;
+	size_t room, nr;
+};
+
+/* 0 or a negative number, which window_emit() then returns. */
+typedef int (*window_fn)(const struct sort_record *r, void *ctx);
+
+/* memory: for all of it. 0, -ENOMEM. */
+int window_init(struct window *w, size_t memory);
+void window_free(struct window *w);
+/* Not before a record of 64 KiB may fail to fit. */
+bool window_full(const struct window *w);
+/* Time to emit, if the next record has a stamp of its own. */
+bool window_nearly_full(const struct window *w);
+void window_add(struct window *w, const struct sort_record *r);
+/* Emit the first half, or all of it. */
+int window_emit(struct window *w, bool all, window_fn fn, void *ctx);
+/* The least key inside; ~0 if empty. Sorts. */
+uint64_t window_least(struct window *w);
+
+#endif /* PERFCLOCK_LIB_PERFDATA_WINDOW_H */
