@@ -1,64 +1,64 @@
 // SPDX-License-Identifier: LGPL-2.1 OR MIT
 /*
- * The order core, first form: a sorted array of records for each ring and a
- * scan over the heads. Correct, and slow with many rings.
+ * The order core: handles, rings, statistics, pushing and delivery. Queues are
+ * in queue.c, the merge in merge.c, memory in chunk.c.
+ *
+ * How wild stamps are met:
+ *  - 0 and ~0 say nothing: such a record is placed (PERFCLOCK_RECORD_PLACED).
+ *  - Days ahead: the record waits until the limit passes it, or for the end.
+ *    It blocks nobody: what follows in its ring overtakes it.
+ *  - Days behind: the record is late, leaves next, and moves nothing.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <perfclock/order.h>
-
 #include "opts.h"
+#include "order/internal.h"
 
 #define MEMORY_MAX_DEFAULT	((size_t)256 << 20)
-#define LEN_MAX			((size_t)1 << 27)
-#define NO_RING			(~0u)
 
-/* A stamp of 0 or ~0 says nothing. */
+/* With the header and at most 7 bytes of padding a record needs this more. */
+#define ITEM_ROOM		(sizeof(struct item) + ITEM_PAD)
+
 static bool says_nothing(uint64_t stamp)
 {
 	return stamp + 1 <= 1;
 }
 
-struct item {
-	uint64_t key;		/* place in the order; stamp unless placed */
-	struct perfclock_record rec;
-	void *copy;
-};
-
-struct ring {
-	struct item *items;
-	size_t head, nr, room;
-	uint64_t last_key;	/* of the record pushed last */
-	bool live;		/* takes pushes */
-	bool used;		/* exists: live or not yet drained */
-	struct perfclock_order_ring_stats st;
-};
-
-struct perfclock_order {
-	struct ring *rings;
-	unsigned int nr_rings;
-	enum perfclock_late late;
-	size_t memory, memory_max;
-	uint64_t limit;		/* the greatest limit so far */
-	bool ended, busy;
-	void *loan;		/* copy that _next() gave out */
-	struct perfclock_order_stats st;
-};
-
-static void ring_reset(struct perfclock_order *o, struct ring *r)
+static void update_usable(struct perfclock_order *o)
 {
-	o->memory -= r->room * sizeof(*r->items);
-	free(r->items);
-	memset(r, 0, sizeof(*r));
+	o->nr_usable = o->ended || o->busy || o->merge.open ? 0 : o->nr_rings;
 }
 
-static void item_free(struct perfclock_order *o, struct item *it)
+static void ring_init(struct ring *r)
 {
-	if (it->copy)
-		o->memory -= it->rec.len;
-	free(it->copy);
+	memset(r, 0, sizeof(*r));
+	r->q.main.last_key = KEY_MIN;
+	r->state = RING_LIVE;
+}
+
+/* Room for nr rings in all that is sized by rings. */
+static int make_ring_room(struct perfclock_order *o, unsigned int nr)
+{
+	unsigned int room = o->rings_room ? o->rings_room : 8;
+	struct ring *rings;
+	int err;
+
+	err = merge_make_room(&o->merge, nr);
+	if (err || nr <= o->rings_room)
+		return err;
+	while (room < nr)
+		room *= 2;
+	rings = aligned_alloc(64, (room * sizeof(*rings) + 63) / 64 * 64);
+	if (!rings)
+		return -ENOMEM;
+	if (o->rings)
+		memcpy(rings, o->rings, o->nr_rings * sizeof(*rings));
+	free(o->rings);
+	o->rings = rings;
+	o->rings_room = room;
+	return 0;
 }
 
 int perfclock_order_new(struct perfclock_order **op, unsigned int nr_rings,
@@ -66,7 +66,6 @@ int perfclock_order_new(struct perfclock_order **op, unsigned int nr_rings,
 {
 	struct perfclock_order_opts opts;
 	struct perfclock_order *o;
-	unsigned int i;
 	int err;
 
 	err = opts_copy(&opts, sizeof(opts), user_opts);
@@ -78,265 +77,388 @@ int perfclock_order_new(struct perfclock_order **op, unsigned int nr_rings,
 	o = calloc(1, sizeof(*o));
 	if (!o)
 		return -ENOMEM;
-	o->rings = calloc(PERFCLOCK_ORDER_MAX_RINGS, sizeof(*o->rings));
-	if (!o->rings) {
-		free(o);
-		return -ENOMEM;
+	err = make_ring_room(o, nr_rings);
+	if (err) {
+		perfclock_order_free(o);
+		return err;
 	}
-	o->late = opts.late;
-	o->memory_max = opts.memory_max ? opts.memory_max : MEMORY_MAX_DEFAULT;
-	o->nr_rings = nr_rings;
-	for (i = 0; i < nr_rings; i++)
-		o->rings[i].live = o->rings[i].used = true;
+	chunk_pool_init(&o->pool, opts.memory_max ? opts.memory_max :
+						    MEMORY_MAX_DEFAULT);
+	o->late_choice = opts.late;
+	for (; o->nr_rings < nr_rings; o->nr_rings++)
+		ring_init(&o->rings[o->nr_rings]);
+	update_usable(o);
 	*op = o;
 	return 0;
 }
 
 void perfclock_order_free(struct perfclock_order *o)
 {
-	struct ring *r;
+	unsigned int i;
 
 	if (!o)
 		return;
-	for (r = o->rings; r < o->rings + o->nr_rings; r++) {
-		for (; r->head < r->nr; r->head++)
-			item_free(o, &r->items[r->head]);
-		free(r->items);
-	}
-	free(o->loan);
+	if (o->merge.open)
+		merge_close(o);
+	for (i = 0; i < o->nr_rings; i++)
+		queue_destroy(&o->rings[i].q, &o->pool);
+	chunk_pool_destroy(&o->pool);
+	merge_destroy(&o->merge);
 	free(o->rings);
 	free(o);
 }
 
-static int ring_room(struct perfclock_order *o, struct ring *r)
+/* What _next() gave out is taken back, and the queues are as they look. */
+static void stop_pulling(struct perfclock_order *o)
 {
-	struct item *items;
-	size_t room;
+	if (o->loan)
+		merge_step(o);
+	o->loan = false;
+	if (o->merge.open)
+		merge_close(o);
+	update_usable(o);
+}
 
-	if (r->nr < r->room)
-		return 0;
-	if (r->head && r->head >= r->nr / 2) {
-		memmove(r->items, r->items + r->head,
-			(r->nr - r->head) * sizeof(*r->items));
-		r->nr -= r->head;
-		r->head = 0;
-		return 0;
+/*
+ * Copying. Records are short, a multiple of 8 bytes as a rule, and their
+ * length is hard to predict: a few moves of fixed size, the last of them
+ * overlapping, beat a call.
+ */
+static inline void copy_bytes(char *to, const char *from, size_t len)
+{
+	const char *end = from + len;
+
+	if (len < 16 || len > 512) {
+		if (len)
+			memcpy(to, from, len);
+		return;
 	}
-	room = r->room ? r->room * 2 : 4;
-	if (o->memory + (room - r->room) * sizeof(*items) > o->memory_max)
-		return -ENOBUFS;
-	items = realloc(r->items, room * sizeof(*items));
-	if (!items)
-		return -ENOMEM;
-	o->memory += (room - r->room) * sizeof(*items);
-	r->items = items;
-	r->room = room;
+	do {
+		memcpy(to, from, 16);
+		to += 16;
+		from += 16;
+	} while (end - from >= 16);
+	if (from != end)
+		memcpy(to - (16 - (end - from)), end - 16, 16);
+}
+
+struct push {
+	unsigned int ring;
+	uint64_t stamp;
+	const void *data;
+	size_t len;
+	uint32_t tag;
+	unsigned int flags;
+	bool ref;
+};
+
+/* Its key: the stamp, or that of the record before it in the ring. */
+static uint64_t key_of(const struct ring *r, const struct push *p)
+{
+	if (!(p->flags & PERFCLOCK_RECORD_PLACED))
+		return p->stamp;
+	if (!r->pushed)
+		return KEY_MIN;
+	return r->side_at == r->pushed ? r->side_key : r->q.main.last_key;
+}
+
+static void write_item(struct item *it, const struct push *p, bool late)
+{
+	const size_t ext = p->flags & PERFCLOCK_RECORD_PLACED ? 8 : 0;
+	char *data = (char *)(it + 1);
+
+	it->tag = p->tag;
+	if (late)
+		it->size |= ITEM_LATE;
+	if (ext) {
+		it->size |= ITEM_PLACED;
+		memcpy(data, &p->stamp, ext);
+		data += ext;
+	}
+	if (p->ref) {
+		struct ref ref = { p->data, p->len };
+
+		it->size |= ITEM_REF;
+		memcpy(data, &ref, sizeof(ref));
+	} else {
+		it->size |= -p->len & ITEM_PAD;
+		copy_bytes(data, p->data, p->len);
+	}
+}
+
+static void count_late(struct perfclock_order *o, struct ring *r,
+		       uint64_t late_ns)
+{
+	r->late++;
+	o->late++;
+	if (late_ns > r->max_late_ns)
+		r->max_late_ns = late_ns;
+	if (late_ns > o->max_late_ns)
+		o->max_late_ns = late_ns;
+}
+
+/*
+ * The greatest stamp pushed to a ring. KEY_MIN may be the key of a record
+ * that has none.
+ */
+static uint64_t newest_of(const struct ring *r)
+{
+	const uint64_t key = r->q.main.last_key;
+
+	return key > r->newest && key != KEY_MIN ? key : r->newest;
+}
+
+static int push_check(const struct perfclock_order *o, const struct push *p)
+{
+	if (o->ended)
+		return -EPIPE;
+	if (o->busy)
+		return -EBUSY;
+	if (p->ring >= o->nr_rings || o->rings[p->ring].state != RING_LIVE ||
+	    p->flags & ~PERFCLOCK_RECORD_PLACED || p->len >= ITEM_LEN_MAX)
+		return -EINVAL;
 	return 0;
 }
 
-static int push(struct perfclock_order *o, unsigned int ring, uint64_t stamp,
-		const void *data, size_t len, uint32_t tag, unsigned int flags,
-		bool copy)
+/* The long way: everything that is not the next record of a filled ring. */
+static __attribute__((noinline)) int push_any(struct perfclock_order *o,
+					      struct push p)
 {
-	struct item it = { .rec = { stamp, data, len, ring, flags, tag } };
 	struct ring *r;
-	bool late;
-	size_t i;
+	struct item *it;
+	uint64_t key, newest, late_ns = 0;
+	size_t size;
 	int err;
 
-	if (o->ended)
-		return -EPIPE;
-	if (ring >= o->nr_rings || !o->rings[ring].live || len >= LEN_MAX ||
-	    flags & ~PERFCLOCK_RECORD_PLACED || o->busy)
-		return o->busy ? -EBUSY : -EINVAL;
-	r = &o->rings[ring];
-	if (says_nothing(stamp))
-		it.rec.flags |= PERFCLOCK_RECORD_PLACED;
-	late = !(it.rec.flags & PERFCLOCK_RECORD_PLACED) &&
-	       stamp < o->st.greatest_delivered;
-	if (late && o->late != PERFCLOCK_LATE_DELIVER)
-		goto count_late;
-	err = ring_room(o, r);
+	err = push_check(o, &p);
 	if (err)
 		return err;
-	if (copy) {
-		if (o->memory + len > o->memory_max)
-			return -ENOBUFS;
-		it.copy = malloc(len ? len : 1);
-		if (!it.copy)
-			return -ENOMEM;
-		if (len)
-			memcpy(it.copy, data, len);
-		it.rec.data = it.copy;
-		o->memory += len;
+	stop_pulling(o);
+	r = &o->rings[p.ring];
+	if (says_nothing(p.stamp))
+		p.flags |= PERFCLOCK_RECORD_PLACED;
+	if (!(p.flags & PERFCLOCK_RECORD_PLACED) && p.stamp < o->greatest)
+		late_ns = o->greatest - p.stamp;
+	if (late_ns && o->late_choice != PERFCLOCK_LATE_DELIVER) {
+		count_late(o, r, late_ns);
+		o->discarded++;
+		return o->late_choice == PERFCLOCK_LATE_FAIL ? -EILSEQ : 0;
 	}
-	if (it.rec.flags & PERFCLOCK_RECORD_PLACED) {
-		it.key = r->last_key;
-		o->st.placed++;
+	key = key_of(r, &p);
+	newest = newest_of(r);
+	size = sizeof(*it) + (p.flags & PERFCLOCK_RECORD_PLACED ? 8 : 0) +
+	       (p.ref ? sizeof(struct ref) : (p.len + 7) & ~(size_t)7);
+	it = queue_append(&r->q, &o->pool, key, size, &err);
+	if (!it)
+		return err;
+	write_item(it, &p, late_ns);
+	set_filled(o, p.ring);
+	r->pushed++;
+	o->pushed++;
+	r->newest = newest;
+	if (r->q.main.last_key != key) {
+		r->side_key = key;
+		r->side_at = r->pushed;
+	}
+	if (p.flags & PERFCLOCK_RECORD_PLACED) {
+		o->placed++;
+	} else if (p.stamp < newest) {
+		r->inversions++;
+		o->inversions++;
 	} else {
-		it.key = stamp;
-		if (stamp < r->st.newest) {
-			r->st.inversions++;
-			o->st.inversions++;
-		} else {
-			r->st.newest = stamp;
-		}
+		r->newest = p.stamp;
 	}
-	r->last_key = it.key;
-	for (i = r->nr; i > r->head && r->items[i - 1].key > it.key; i--)
-		;
-	memmove(&r->items[i + 1], &r->items[i],
-		(r->nr - i) * sizeof(*r->items));
-	r->nr++;
-	r->st.pushed++;
-	o->st.pushed++;
-	if (late)
-		it.rec.flags |= PERFCLOCK_RECORD_LATE;
-	r->items[i] = it;
-	o->st.held++;
-	if (o->st.held > o->st.held_max)
-		o->st.held_max = o->st.held;
-	if (o->memory > o->st.memory_max_seen)
-		o->st.memory_max_seen = o->memory;
-	if (!late)
-		return 0;
-count_late:
-	r->st.late++;
-	o->st.late++;
-	if (o->st.greatest_delivered - stamp > r->st.max_late_ns)
-		r->st.max_late_ns = o->st.greatest_delivered - stamp;
-	if (r->st.max_late_ns > o->st.max_late_ns)
-		o->st.max_late_ns = r->st.max_late_ns;
-	if (o->late == PERFCLOCK_LATE_DELIVER)
-		return 0;
-	o->st.discarded++;
-	return o->late == PERFCLOCK_LATE_FAIL ? -EILSEQ : 0;
+	if (late_ns)
+		count_late(o, r, late_ns);
+	return 0;
 }
 
 int perfclock_order_push(struct perfclock_order *o, unsigned int ring,
 			 uint64_t stamp, const void *data, size_t len,
 			 uint32_t tag, unsigned int flags)
 {
-	return push(o, ring, stamp, data, len, tag, flags, true);
+	struct ring *r;
+	struct run *run;
+	struct item *it;
+	size_t room;
+
+	if (unlikely(ring >= o->nr_usable || flags))
+		goto any;
+	r = &o->rings[ring];
+	run = &r->q.main;
+	room = run->wr_end - run->wr;
+	/*
+	 * In one compare: last_key <= stamp < ~0. A stamp of 0 is below any
+	 * last key; an empty run has no room.
+	 */
+	if (unlikely(stamp - run->last_key >= ~run->last_key ||
+		     stamp < o->greatest ||
+		     len > room || room - len < ITEM_ROOM))
+		goto any;
+	it = item_at(run->wr);
+	it->key = stamp;
+	it->size = (sizeof(*it) + ((len + 7) & ~(size_t)7)) |
+		   (-len & ITEM_PAD);
+	it->tag = tag;
+	run->last_key = stamp;
+	run->wr += item_size(it);
+	r->pushed++;
+	o->pushed++;
+	copy_bytes((char *)(it + 1), data, len);
+	return 0;
+any:
+	return push_any(o, (struct push){ ring, stamp, data, len, tag, flags,
+					  false });
 }
 
 int perfclock_order_push_ref(struct perfclock_order *o, unsigned int ring,
 			     uint64_t stamp, const void *data, size_t len,
 			     uint32_t tag, unsigned int flags)
 {
-	return push(o, ring, stamp, data, len, tag, flags, false);
-}
-
-/* The ring whose head leaves next, or NO_RING. */
-static unsigned int first_ring(struct perfclock_order *o)
-{
-	unsigned int i, best = NO_RING;
-	uint64_t best_key = o->limit;
-
-	for (i = 0; i < o->nr_rings; i++) {
-		struct ring *r = &o->rings[i];
-
-		if (r->head < r->nr && r->items[r->head].key < best_key) {
-			best = i;
-			best_key = r->items[r->head].key;
-		}
-	}
-	return best;
-}
-
-/* Take out the next record; false: none below the limit. */
-static bool take(struct perfclock_order *o, struct item *it)
-{
-	unsigned int i = first_ring(o);
-	struct ring *r;
-
-	if (i == NO_RING)
-		return false;
-	r = &o->rings[i];
-	*it = r->items[r->head++];
-	if (it->key > o->st.greatest_delivered)
-		o->st.greatest_delivered = it->key;
-	o->st.held--;
-	o->st.delivered++;
-	if (r->head == r->nr) {
-		r->head = r->nr = 0;
-		if (!r->live)
-			ring_reset(o, r);
-	}
-	return true;
+	return push_any(o, (struct push){ ring, stamp, data, len, tag, flags,
+					  true });
 }
 
 static void raise_limit(struct perfclock_order *o, uint64_t limit)
 {
 	if (limit < o->limit)
-		o->st.bad_limits++;
+		o->bad_limits++;
 	else
 		o->limit = limit;
-	free(o->loan);
-	o->loan = NULL;
+}
+
+/* What an open merge has taken, from one ring or from all (NO_RING). */
+#define NO_RING		(~0u)
+static uint64_t taken(const struct perfclock_order *o, unsigned int ring)
+{
+	const struct merge *m = &o->merge;
+	uint64_t sum = 0;
+	unsigned int i;
+
+	for (i = 0; m->open && i < m->nr; i++)
+		if (ring == NO_RING || m->leaves[i].ring == ring)
+			sum += m->leaves[i].taken;
+	if (o->loan && (ring == NO_RING || ring == merge_ring(m)))
+		sum++;
+	return sum;
+}
+
+static uint64_t held(const struct perfclock_order *o)
+{
+	return o->pushed - o->delivered;
+}
+
+/* What is held only grows between deliveries: look when one begins. */
+static void note_held(struct perfclock_order *o)
+{
+	if (held(o) > o->held_max)
+		o->held_max = held(o);
 }
 
 long perfclock_order_flush(struct perfclock_order *o, uint64_t limit,
 			   perfclock_order_fn fn, void *ctx)
 {
-	struct item it;
-	long n = 0;
+	uint64_t before;
 	int ret = 0;
 
 	if (o->busy)
 		return -EBUSY;
+	stop_pulling(o);
 	raise_limit(o, limit);
+	note_held(o);
+	before = o->delivered;
 	o->busy = true;
-	while (!ret && take(o, &it)) {
-		n++;
-		ret = fn(&it.rec, ctx);
-		item_free(o, &it);
+	update_usable(o);
+	while (!ret && merge_open(o, o->limit)) {
+		ret = merge_deliver(o, fn, ctx);
+		merge_close(o);
+		if (!o->merge.more)
+			break;
 	}
 	o->busy = false;
-	return ret ? ret : n;
+	update_usable(o);
+	chunk_pool_breathe(&o->pool);
+	return ret ? ret : (long)(o->delivered - before);
 }
 
 int perfclock_order_next(struct perfclock_order *o, uint64_t limit,
 			 struct perfclock_record *rec)
 {
-	struct item it;
+	struct merge *m = &o->merge;
 
 	if (o->busy)
 		return -EBUSY;
-	raise_limit(o, limit);
-	if (!take(o, &it))
+	if (o->loan)
+		merge_step(o);
+	o->loan = false;
+	if (limit != o->limit) {
+		stop_pulling(o);
+		raise_limit(o, limit);
+	}
+	if (!m->open || (m->winner == MERGE_NONE && m->more)) {
+		stop_pulling(o);
+		note_held(o);
+		if (!merge_open(o, o->limit)) {
+			chunk_pool_breathe(&o->pool);
+			return 0;
+		}
+		update_usable(o);
+	}
+	if (m->winner == MERGE_NONE)
 		return 0;
-	*rec = it.rec;
-	o->loan = it.copy;
-	if (it.copy)
-		o->memory -= it.rec.len;
+	merge_peek(o, rec);
+	o->loan = true;
 	return 1;
+}
+
+/* Nothing is queued, nothing will come: all memory goes. */
+static void give_back(struct perfclock_order *o)
+{
+	unsigned int i;
+
+	for (i = 0; i < o->nr_rings; i++)
+		queue_destroy(&o->rings[i].q, &o->pool);
+	chunk_pool_trim(&o->pool, 0);
 }
 
 long perfclock_order_end(struct perfclock_order *o, perfclock_order_fn fn,
 			 void *ctx)
 {
+	long ret;
+
 	if (o->busy)
 		return -EBUSY;
 	o->ended = true;
-	return perfclock_order_flush(o, UINT64_MAX, fn, ctx);
+	ret = perfclock_order_flush(o, UINT64_MAX, fn, ctx);
+	if (!held(o))
+		give_back(o);
+	return ret;
 }
 
 int perfclock_order_ring_add(struct perfclock_order *o)
 {
 	unsigned int i;
+	int err;
 
 	if (o->ended)
 		return -EPIPE;
 	if (o->busy)
 		return -EBUSY;
-	for (i = 0; i < o->nr_rings && o->rings[i].used; i++)
+	stop_pulling(o);
+	for (i = 0; i < o->nr_rings && o->rings[i].state != RING_FREE; i++)
 		;
 	if (i == PERFCLOCK_ORDER_MAX_RINGS)
 		return -ENOSPC;
-	if (i == o->nr_rings)
+	if (i == o->nr_rings) {
+		err = make_ring_room(o, i + 1);
+		if (err)
+			return err;
 		o->nr_rings++;
-	o->rings[i].live = o->rings[i].used = true;
+	} else {
+		queue_destroy(&o->rings[i].q, &o->pool);
+	}
+	ring_init(&o->rings[i]);
+	update_usable(o);
 	return i;
 }
 
@@ -346,21 +468,36 @@ int perfclock_order_ring_end(struct perfclock_order *o, unsigned int ring)
 
 	if (o->busy)
 		return -EBUSY;
-	if (ring >= o->nr_rings || !o->rings[ring].live)
+	if (ring >= o->nr_rings || o->rings[ring].state != RING_LIVE)
 		return -EINVAL;
+	stop_pulling(o);
 	r = &o->rings[ring];
-	r->live = false;
-	if (r->head == r->nr)
-		ring_reset(o, r);
+	r->state = queue_empty(&r->q) ? RING_FREE : RING_ENDED;
+	r->q.main.wr_end = r->q.main.wr;	/* pushes take the long way */
 	return 0;
 }
 
 int perfclock_order_get_stats(const struct perfclock_order *o,
 			      struct perfclock_order_stats *st)
 {
-	struct perfclock_order_stats now = o->st;
+	const uint64_t delivered = o->delivered + taken(o, NO_RING);
+	struct perfclock_order_stats now = {
+		.sz = sizeof(now),
+		.pushed = o->pushed,
+		.delivered = delivered,
+		.held = o->pushed - delivered,
+		.held_max = held(o) > o->held_max ? held(o) : o->held_max,
+		.late = o->late,
+		.max_late_ns = o->max_late_ns,
+		.discarded = o->discarded,
+		.inversions = o->inversions,
+		.placed = o->placed,
+		.bad_limits = o->bad_limits,
+		.greatest_delivered = o->greatest,
+		.memory = o->pool.in_use + o->pool.cached,
+		.memory_max_seen = o->pool.most,
+	};
 
-	now.memory = o->memory;
 	return opts_return(st, &now, sizeof(now));
 }
 
@@ -368,11 +505,17 @@ int perfclock_order_get_ring_stats(const struct perfclock_order *o,
 				   unsigned int ring,
 				   struct perfclock_order_ring_stats *st)
 {
-	struct perfclock_order_ring_stats now;
+	struct perfclock_order_ring_stats now = { .sz = sizeof(now) };
+	const struct ring *r;
 
-	if (ring >= o->nr_rings || !o->rings[ring].used)
+	if (ring >= o->nr_rings || o->rings[ring].state == RING_FREE)
 		return -EINVAL;
-	now = o->rings[ring].st;
-	now.held = o->rings[ring].nr - o->rings[ring].head;
+	r = &o->rings[ring];
+	now.pushed = r->pushed;
+	now.held = r->pushed - r->delivered - taken(o, ring);
+	now.late = r->late;
+	now.max_late_ns = r->max_late_ns;
+	now.inversions = r->inversions;
+	now.newest = newest_of(r);
 	return opts_return(st, &now, sizeof(now));
 }
