@@ -3,17 +3,17 @@
 # beside this file is for a kernel tree instead.
 
 KS := selftests/perf_clock
-KS_SRCS := $(wildcard $(KS)/test_*.c)
-ifneq ($(HAVE_LIBURING),y)
-KS_SRCS := $(filter-out %/test_uring.c,$(KS_SRCS))
-endif
-KSELFTESTS := $(KS_SRCS:$(KS)/%.c=$(BUILD)/tests/perf_clock/%)
-# There is no liburing of another architecture to link with.
-KSELFTESTS_ARM64 := $(patsubst $(KS)/%.c,$(BUILD)/tests/perf_clock-arm64/%, \
-			$(filter-out %/test_uring.c,$(KS_SRCS)))
+KSELFTESTS := $(patsubst $(KS)/%.c,$(BUILD)/tests/perf_clock/%, \
+			 $(wildcard $(KS)/test_*.c))
+GUEST_TESTS += $(KSELFTESTS)
 
 KS_FLAGS := -D_GNU_SOURCE -Iuapi -isystem $(BUILD)/kselftest/perf_clock \
 	    -std=gnu11 -O2 -g -Wall -static
+KS_LIBS := -lpthread
+ifeq ($(HAVE_LIBURING),y)
+KS_FLAGS += -DHAVE_LIBURING
+KS_LIBS += -luring
+endif
 
 # A link into the cache, where the kernel's own test harness is.
 $(BUILD)/kselftest: $(KS)/fetch-harness
@@ -21,17 +21,13 @@ $(BUILD)/kselftest: $(KS)/fetch-harness
 	@where=$$($(KS)/fetch-harness) && ln -sfn "$$where" $@
 
 $(BUILD)/tests/perf_clock/%: $(KS)/%.c $(KS)/perf_clock_test.h \
-		uapi/linux/perf_clock.h | $(BUILD)/kselftest
+		$(KS)/settings uapi/linux/perf_clock.h | $(BUILD)/kselftest
 	@mkdir -p $(@D)
-	$(CC) $(KS_FLAGS) -o $@ $< -lpthread $(if $(findstring uring,$@),-luring)
+	$(CC) $(KS_FLAGS) -o $@ $< $(KS_LIBS)
 	@cp $(KS)/settings $@.settings
 
-$(BUILD)/tests/perf_clock-arm64/%: $(KS)/%.c $(KS)/perf_clock_test.h \
-		uapi/linux/perf_clock.h | $(BUILD)/kselftest
-	@mkdir -p $(@D)
-	aarch64-linux-gnu-gcc $(KS_FLAGS) -o $@ $< -lpthread
-	@cp $(KS)/settings $@.settings
-
-.PHONY: kselftests kselftests-arm64
+.PHONY: kselftests check-module
 kselftests: $(KSELFTESTS) ## build the module's kselftests
-kselftests-arm64: $(KSELFTESTS_ARM64)
+check-module: $(KSELFTESTS) ## the module's kselftests in a guest (KERNEL=6.12)
+	selftests/vm/run --name kselftests --timeout 600 \
+		$(if $(KERNEL),--kernel $(KERNEL)) --tap $(KSELFTESTS)

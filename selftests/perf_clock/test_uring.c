@@ -4,10 +4,11 @@
  * worker thread, its completion could be missing right after submission, and
  * a thread named iou-wrk-* would be there.
  */
+#include "perf_clock_test.h"
+
+#ifdef HAVE_LIBURING
 #include <dirent.h>
 #include <liburing.h>
-
-#include "perf_clock_test.h"
 
 FIXTURE(ring) {
 	struct io_uring ring;
@@ -153,5 +154,14 @@ TEST_F(ring, one_multishot_poll_completes_many_times)
 		io_uring_cqe_seen(&self->ring, cqe);
 	}
 }
+
+#else
+
+TEST(ring)
+{
+	SKIP(return, "built without liburing");
+}
+
+#endif
 
 TEST_HARNESS_MAIN
