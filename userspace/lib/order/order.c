@@ -496,6 +496,7 @@ int perfclock_order_get_stats(const struct perfclock_order *o,
 		.greatest_delivered = o->greatest,
 		.memory = o->pool.in_use + o->pool.cached,
 		.memory_max_seen = o->pool.most,
+		.memory_queued = o->pool.in_use,
 	};
 
 	return opts_return(st, &now, sizeof(now));

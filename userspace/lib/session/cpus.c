@@ -7,11 +7,10 @@
 
 #include "session/internal.h"
 
-#define CPU_DIR "/sys/devices/system/cpu/"
 #define CPU_LIST_MAX 65536
 
 /* "0-3,8" into *cpus; returns how many, -EINVAL, -ENOMEM. */
-static int parse_list(const char *p, int **cpus)
+int pc_cpus_parse(const char *p, int **cpus)
 {
 	long first, last;
 	int *list = NULL, *bigger;
@@ -47,7 +46,7 @@ bad:
 	return -EINVAL;
 }
 
-static int read_list(const char *path, int **cpus)
+int pc_cpus_read(const char *path, int **cpus)
 {
 	char text[4096];
 	FILE *f = fopen(path, "re");
@@ -55,17 +54,12 @@ static int read_list(const char *path, int **cpus)
 
 	if (!f)
 		return -errno;
-	n = fgets(text, sizeof(text), f) ? parse_list(text, cpus) : -EIO;
+	n = fgets(text, sizeof(text), f) ? pc_cpus_parse(text, cpus) : -EIO;
 	fclose(f);
 	return n;
 }
 
-int pc_cpus_online(int **cpus)
-{
-	return read_list(CPU_DIR "online", cpus);
-}
-
-static bool has(const int *list, int n, int cpu)
+bool pc_cpus_have(const int *list, int n, int cpu)
 {
 	int i;
 
@@ -82,26 +76,27 @@ int pc_cpus_check(struct perfclock_session *s)
 	int nr_online, nr_present, err = 0;
 	unsigned int i;
 
-	nr_online = pc_cpus_online(&online);
+	nr_online = pc_cpus_read(s->online_path, &online);
 	if (nr_online <= 0)
 		return pc_session_fail(s, nr_online ? nr_online : -ENODEV,
-			"cannot read " CPU_DIR "online: is sysfs mounted?");
-	nr_present = read_list(CPU_DIR "present", &present);
+			"cannot read %s: is sysfs mounted?", s->online_path);
+	nr_present = pc_cpus_read(PC_CPUS_PRESENT, &present);
 	for (i = 0; i < s->nr_cpus && !err; i++) {
 		int cpu = s->cpus[i];
 
-		if (has(s->cpus, i, cpu))
+		if (pc_cpus_have(s->cpus, i, cpu))
 			err = pc_session_fail(s, -EINVAL,
 				"CPU %d is named twice", cpu);
-		else if (has(online, nr_online, cpu))
+		else if (pc_cpus_have(online, nr_online, cpu))
 			continue;
-		else if (has(present, nr_present, cpu))
+		else if (pc_cpus_have(present, nr_present, cpu))
 			err = pc_session_fail(s, -ENODEV,
 				"CPU %d is offline; bring it up with: echo 1 > "
-				CPU_DIR "cpu%d/online", cpu, cpu);
+				"/sys/devices/system/cpu/cpu%d/online", cpu,
+				cpu);
 		else
 			err = pc_session_fail(s, -EINVAL,
-				"there is no CPU %d; " CPU_DIR "present lists "
+				"there is no CPU %d; " PC_CPUS_PRESENT " lists "
 				"those there are", cpu);
 	}
 	free(online);

@@ -20,13 +20,13 @@ int pc_event_slot(struct perfclock_session *s, const char *name)
 
 	e = realloc(s->events, (s->nr_events + 1) * sizeof(*e));
 	if (!e)
-		return pc_session_fail(s, -ENOMEM, "out of memory");
+		return pc_session_no_memory(s);
 	s->events = e;
 	e += s->nr_events;
 	memset(e, 0, sizeof(*e));
 	e->name = strdup(name);
 	if (!e->name)
-		return pc_session_fail(s, -ENOMEM, "out of memory");
+		return pc_session_no_memory(s);
 	return s->nr_events++;
 }
 
@@ -92,7 +92,6 @@ static void fit(const struct perfclock_session *s,
 	attr->disabled = 1;
 	attr->write_backward = 0;
 	attr->watermark = 1;
-	attr->wakeup_watermark = s->wakeup_bytes;
 	pc_attr_clock(s, attr);
 }
 
@@ -158,7 +157,7 @@ int perfclock_session_add(struct perfclock_session *s, const char *name,
 	if (o.filter) {
 		s->events[i].filter = strdup(o.filter);
 		if (!s->events[i].filter)
-			return pc_session_fail(s, -ENOMEM, "out of memory");
+			return pc_session_no_memory(s);
 	}
 	return i;
 }

@@ -12,11 +12,14 @@
 
 #include <perfclock/session.h>
 
+#include "order/round.h"
 #include "ring/layout.h"
 #include "ring/ring.h"
 #include "session/histogram.h"
+#include "session/waiter.h"
 
 #define PC_ERROR_SIZE	512
+#define PC_MAX_RINGS	PERFCLOCK_ORDER_MAX_RINGS
 
 /* An event as added; stays for the session's life, as records refer to it. */
 struct pc_event {
@@ -28,25 +31,65 @@ struct pc_event {
 	bool adopted;
 };
 
+/* id of the kernel -> event index; open addressing, size a power of two. */
+struct pc_ids {
+	struct { uint64_t id; int event; } *slot;
+	size_t size, used;
+};
+
+struct pc_session_ring;
+
 /* One perf event file of ours. */
 struct pc_file {
 	int fd;
-	int event;		/* index in events */
-	int ring;		/* index in rings */
+	int event;			/* index in events */
+	struct pc_session_ring *ring;
 };
 
 struct pc_session_ring {
 	struct pc_ring ring;
+	unsigned int number;	/* in the session and in the order queue */
 	size_t map_size;	/* 0: adopted, not ours to unmap */
 	int fd;			/* to poll; -1: none */
 	int cpu;
-	pid_t pid;
 	int event;		/* index if the ring is of one event; else -1 */
 	int first_event;	/* whose layout serves for unknown ids */
+	struct pc_ids ids;	/* of the events in it; complete when read */
+	bool watched;		/* by the reader's waiter */
 	uint64_t head;		/* loaded in the open round */
-	bool open;		/* head is loaded, and not yet reached */
-	bool dead;		/* will never be read again */
+	uint64_t least;		/* stamp left in it, at a stall */
+	/* Its CPU is gone: no more will come. Set by the session... */
+	atomic_bool ending;
+	bool last_round;	/* ...seen by the reader before it loads head */
+	atomic_bool drained;	/* the reader will not touch it any more */
+	atomic_uint_fast64_t malformed;
 	struct perfclock_ring_stats stats;
+};
+
+/* What is watched: tasks (files with pid >= 0) or all that CPUs run. */
+struct pc_target {
+	pid_t *tids;
+	unsigned int nr_tids;
+	int cgroup_fd;			/* -1: none */
+	/* A command that waits for us; see exec.c. */
+	pid_t child;			/* 0: none */
+	int child_fd;
+	char *command;
+};
+
+/* Reads some of the rings, in rounds. */
+struct pc_reader {
+	struct perfclock_session *s;
+	struct round round;
+	_Atomic(struct pc_session_ring *) *slot;	/* PC_MAX_RINGS */
+	atomic_uint nr_slots;
+	struct pc_session_ring **reading;	/* slots as of this round */
+	uint64_t call_bytes;	/* read in this run */
+	bool last;		/* events are off: all there is is safe */
+	bool finished;		/* and all that has been read */
+	bool refused;		/* a record was late, and PERFCLOCK_LATE_FAIL */
+	/* The threads' part: see threads.c. */
+	struct pc_thread *thread;
 };
 
 enum pc_session_state {
@@ -54,13 +97,6 @@ enum pc_session_state {
 	PC_SESSION_RUNNING,
 	PC_SESSION_FINISHED
 };
-
-/* id of the kernel -> event index; open addressing, size a power of two. */
-struct pc_ids {
-	struct { uint64_t id; int event; } *slot;
-	size_t size, used;
-};
-
 
 struct perfclock_session {
 	enum pc_session_state state;
@@ -74,39 +110,47 @@ struct perfclock_session {
 	unsigned int flags;
 	int *cpus;
 	unsigned int nr_cpus;
+	bool all_cpus;		/* cpus are those online: follow changes */
 	size_t ring_bytes;
 	bool ring_auto;		/* less will do, where less is allowed */
-	size_t memory_max, memory_soft;
+	bool map_refused;	/* mmap said so */
+	size_t memory_max;
 	enum perfclock_late late;
+	enum perfclock_wait_method wait_method;
 	uint64_t interval_ns;
-	uint32_t wakeup_bytes;
+	uint32_t wakeup_bytes;	/* 0: by the ring's size */
 
+	struct pc_target target;
 	struct pc_event *events;
 	unsigned int nr_events;
 	struct pc_file *files;
 	unsigned int nr_files, max_files;
-	struct pc_session_ring *rings;
-	unsigned int nr_rings, max_rings;
-	struct pc_ids ids;
+	struct pc_session_ring **rings;		/* PC_MAX_RINGS */
+	unsigned int nr_rings;
+	struct pc_reader *readers;
+	unsigned int nr_readers;
+	struct pc_threads *threads;		/* NULL: none */
+	bool want_threads;
 
-	/* The round; see round.c. */
-	bool round_open;
-	uint64_t round_mark;	/* W of the open round */
-	uint64_t limit;		/* greatest delivered up to */
-	unsigned int next_ring;	/* where the next slice begins: fairness */
-	uint64_t call_bytes;	/* read in this call */
-	uint64_t greatest_read;	/* stamp */
 	perfclock_event_fn fn;
 	void *fn_ctx;
+	uint64_t greatest_read;	/* stamp */
+	uint64_t limit;		/* of reader threads, last time */
+
+	/* CPUs that come and go; see hotplug.c. */
+	const char *online_path;
+	int online_fd;
+	uint64_t online_checked;
+	char online_text[256];
 
 	/* Waiting; see wait.c. */
+	struct pc_waiter waiter;
 	int stop_fd, epoll_fd, mark_fd;
-	struct pollfd *polls;
-	unsigned int max_polls;
 	atomic_bool stopped;
 
 	/* Counted by the thread that runs rounds; published under the lock. */
 	struct perfclock_session_stats stats;
+	uint64_t malformed_gone;	/* of rings that have ended */
 	struct pc_histogram lag;
 	pthread_mutex_t lock;
 	struct perfclock_session_stats published;
@@ -119,6 +163,7 @@ struct perfclock_session {
 /* session.c: note the error line; returns err. */
 int pc_session_fail(struct perfclock_session *s, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+int pc_session_no_memory(struct perfclock_session *s);
 /* Why what holds for this session is not proven; the first reason stays. */
 void pc_session_unproven(struct perfclock_session *s, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -140,15 +185,52 @@ void pc_attr_clock(const struct perfclock_session *s,
 int pc_event_conditions(struct perfclock_session *s, const char *name,
 			const struct perf_event_attr *attr);
 
+/* target.c */
+int pc_target_init(struct perfclock_session *s,
+		   const struct perfclock_session_opts *o);
+void pc_target_fini(struct perfclock_session *s);
+bool pc_target_is_tasks(const struct perfclock_session *s);
+
+/* exec.c: let the command run; what became of its exec. */
+int pc_exec_go(struct perfclock_session *s);
+void pc_exec_fini(struct perfclock_session *s);
+
 /* open.c */
 int pc_session_open(struct perfclock_session *s);
+/* All events on one CPU, into a ring of its own. Not yet enabled. */
+int pc_open_cpu(struct perfclock_session *s, int cpu);
+int pc_enable_ring(struct perfclock_session *s, const struct pc_session_ring *r);
 void pc_session_disable(struct perfclock_session *s);
 void pc_session_close(struct perfclock_session *s);
-int pc_ring_slot(struct perfclock_session *s);
+/* Close the files of a ring (NULL: all). */
+void pc_close_files(struct perfclock_session *s,
+		    const struct pc_session_ring *r);
 
-/* cpus.c: the CPUs online now; *cpus is malloced. Returns how many. */
-int pc_cpus_online(int **cpus);
+/* open_error.c: the line for a failed perf_event_open or mmap. */
+int pc_open_failed(struct perfclock_session *s, int err, const char *name,
+		   pid_t pid, int cpu);
+int pc_map_failed(struct perfclock_session *s, int err, int cpu);
+
+/* rings.c */
+struct pc_session_ring *pc_ring_new(struct perfclock_session *s);
+void pc_ring_free(struct pc_session_ring *r);
+void pc_ring_unmap(struct pc_session_ring *r);
+/* Take it back: it was never read. Closes its files. */
+void pc_ring_abandon(struct perfclock_session *s, struct pc_session_ring *r);
+int pc_ring_assign(struct perfclock_session *s, struct pc_session_ring *r);
+
+/* cpus.c: *cpus is malloced. Return how many, or -errno. */
+#define PC_CPUS_ONLINE	"/sys/devices/system/cpu/online"
+#define PC_CPUS_PRESENT	"/sys/devices/system/cpu/present"
+int pc_cpus_read(const char *path, int **cpus);
+int pc_cpus_parse(const char *text, int **cpus);
+bool pc_cpus_have(const int *cpus, int n, int cpu);
 int pc_cpus_check(struct perfclock_session *s);
+
+/* hotplug.c: look for CPUs that came or went. */
+void pc_hotplug_init(struct perfclock_session *s);
+void pc_hotplug_fini(struct perfclock_session *s);
+int pc_hotplug_check(struct perfclock_session *s);
 
 /* ids.c */
 int pc_ids_add(struct pc_ids *t, uint64_t id, int event);
@@ -156,13 +238,33 @@ int pc_ids_find(const struct pc_ids *t, uint64_t id);	/* -1: none */
 
 /* wait.c */
 int pc_wait_init(struct perfclock_session *s);
+int pc_wait_start(struct perfclock_session *s);
 void pc_wait_fini(struct perfclock_session *s);
 int pc_wait(struct perfclock_session *s, int timeout_ms);
-void pc_wait_forget(struct perfclock_session *s, int fd);
+int pc_wait_add_ring(struct perfclock_session *s, struct pc_session_ring *r);
+void pc_wait_remove_ring(struct perfclock_session *s,
+			 struct pc_session_ring *r);
+
+/* reader.c */
+int pc_reader_init(struct pc_reader *rd, struct perfclock_session *s);
+void pc_reader_fini(struct pc_reader *rd);
+int pc_reader_add(struct pc_reader *rd, struct pc_session_ring *r);
+void pc_reader_forget(struct perfclock_session *s, struct pc_session_ring *r);
+/* After a completed round: rings that ended are drained now. */
+void pc_reader_completed(struct pc_reader *rd);
+int pc_event_of(const struct pc_session_ring *r,
+		const struct perf_event_header *h);
+const struct pc_layout *pc_layout_of(const struct perfclock_session *s,
+				     const struct pc_session_ring *r,
+				     int event);
 
 /* round.c */
 long pc_round(struct perfclock_session *s);
 long pc_round_last(struct perfclock_session *s);
+/* A record went to the order queue. */
+void pc_count_record(struct perfclock_session *s, struct pc_session_ring *r,
+		     const struct pc_layout *layout,
+		     const struct perf_event_header *h, uint64_t stamp);
 
 /* stats.c */
 void pc_stats_publish(struct perfclock_session *s);

@@ -8,11 +8,13 @@
 
 #include "opts.h"
 #include "session/internal.h"
+#include "session/threads.h"
 
 #define MEMORY_DEFAULT	((size_t)256 << 20)
 #define MEMORY_LEAST	((size_t)1 << 20)
 #define RING_DEFAULT	((size_t)4 << 20)
 #define INTERVAL_DEFAULT 10000000
+#define ADOPTED_WAIT	1000000000
 
 int pc_session_fail(struct perfclock_session *s, int err, const char *fmt, ...)
 {
@@ -52,10 +54,15 @@ static int take_cpus(struct perfclock_session *s, unsigned int nr,
 				       "nr_cpus is set but cpus is NULL");
 	s->cpus = malloc(nr * sizeof(*cpus));
 	if (!s->cpus)
-		return pc_session_fail(s, -ENOMEM, "out of memory");
+		return pc_session_no_memory(s);
 	memcpy(s->cpus, cpus, nr * sizeof(*cpus));
 	s->nr_cpus = nr;
 	return pc_cpus_check(s);
+}
+
+int pc_session_no_memory(struct perfclock_session *s)
+{
+	return pc_session_fail(s, -ENOMEM, "out of memory");
 }
 
 static int take_sizes(struct perfclock_session *s,
@@ -73,10 +80,7 @@ static int take_sizes(struct perfclock_session *s,
 		return pc_session_fail(s, -EINVAL,
 			"memory bound: %zu bytes, but at least %zu are needed",
 			s->memory_max, MEMORY_LEAST);
-	/* The last quarter is for getting out of a stall: see round.c. */
-	s->memory_soft = s->memory_max - s->memory_max / 4;
-	s->wakeup_bytes = o->wakeup_bytes ? o->wakeup_bytes :
-			  s->ring_bytes / 4;
+	s->wakeup_bytes = o->wakeup_bytes;
 	return 0;
 }
 
@@ -144,10 +148,27 @@ static int choose_clock(struct perfclock_session *s,
 	return 0;
 }
 
+static int make_readers(struct perfclock_session *s, unsigned int nr)
+{
+	unsigned int i;
+
+	s->nr_readers = nr ? nr : 1;
+	s->rings = calloc(PC_MAX_RINGS, sizeof(*s->rings));
+	s->readers = calloc(s->nr_readers, sizeof(*s->readers));
+	if (!s->rings || !s->readers)
+		return pc_session_no_memory(s);
+	for (i = 0; i < s->nr_readers; i++)
+		if (pc_reader_init(&s->readers[i], s))
+			return pc_session_no_memory(s);
+	s->want_threads = nr > 0;
+	return 0;
+}
+
 static int session_init(struct perfclock_session *s,
 			const struct perfclock_session_opts *o)
 {
 	struct perfclock_order_opts oo = { .sz = sizeof(oo), .late = o->late };
+	unsigned int i;
 	int err;
 
 	if (o->flags & ~(PERFCLOCK_SESSION_EXPEDITED |
@@ -156,11 +177,16 @@ static int session_init(struct perfclock_session *s,
 		return pc_session_fail(s, -EINVAL, "unknown session flags");
 	s->flags = o->flags;
 	s->late = o->late;
+	s->wait_method = o->wait;
 	s->interval_ns = o->interval_ns == UINT64_MAX ? INTERVAL_DEFAULT :
 							o->interval_ns;
 	err = take_sizes(s, o);
 	if (!err)
 		err = take_cpus(s, o->nr_cpus, o->cpus);
+	if (!err)
+		err = pc_target_init(s, o);
+	if (!err)
+		err = make_readers(s, o->readers);
 	if (err)
 		return err;
 	oo.memory_max = s->memory_max;
@@ -168,6 +194,8 @@ static int session_init(struct perfclock_session *s,
 	if (err)
 		return pc_session_fail(s, err, "order queue: %s",
 				       strerror(-err));
+	for (i = 0; i < s->nr_readers; i++)
+		s->readers[i].round.order = s->order;
 	err = choose_clock(s, o);
 	if (err)
 		return err;
@@ -195,7 +223,9 @@ int perfclock_session_new(struct perfclock_session **sp,
 	if (!s)
 		return -ENOMEM;
 	pthread_mutex_init(&s->lock, NULL);
-	s->stop_fd = s->epoll_fd = s->mark_fd = -1;
+	s->stop_fd = s->epoll_fd = s->mark_fd = s->online_fd = -1;
+	s->target.cgroup_fd = s->target.child_fd = -1;
+	s->online_path = PC_CPUS_ONLINE;
 	err = session_init(s, &o);
 	if (err) {
 		tell_caller(s, &o);
@@ -213,8 +243,11 @@ void perfclock_session_free(struct perfclock_session *s)
 
 	if (!s)
 		return;
+	pc_threads_fini(s);
 	pc_session_close(s);
+	pc_hotplug_fini(s);
 	pc_wait_fini(s);
+	pc_target_fini(s);
 	perfclock_close(s->clock);
 	perfclock_order_free(s->order);
 	for (i = 0; i < s->nr_events; i++) {
@@ -223,7 +256,9 @@ void perfclock_session_free(struct perfclock_session *s)
 	}
 	free(s->events);
 	free(s->cpus);
-	free(s->ids.slot);
+	for (i = 0; s->readers && i < s->nr_readers; i++)
+		pc_reader_fini(&s->readers[i]);
+	free(s->readers);
 	free(s->published_rings);
 	pthread_mutex_destroy(&s->lock);
 	free(s);
@@ -249,10 +284,18 @@ int perfclock_session_start(struct perfclock_session *s)
 	if (!s->nr_events)
 		return pc_session_fail(s, -EINVAL, "session: no events");
 	err = pc_session_open(s);
-	if (err) {
-		pc_session_close(s);
+	if (err)
 		return err;
+	pc_hotplug_init(s);
+	if (s->want_threads) {
+		err = pc_threads_start(s);
+		if (err)
+			return pc_session_fail(s, err, "reader threads: %s",
+					       strerror(-err));
 	}
+	err = pc_exec_go(s);
+	if (err)
+		return err;
 	s->state = PC_SESSION_RUNNING;
 	pc_stats_publish(s);
 	return 0;
@@ -265,18 +308,37 @@ long perfclock_session_poll(struct perfclock_session *s, int timeout_ms,
 
 	if (s->state != PC_SESSION_RUNNING)
 		return -EINVAL;
-	if (!s->round_open) {
+	/* A round left open goes on at once. */
+	if (s->threads || !s->readers[0].round.open) {
 		ret = pc_wait(s, timeout_ms);
 		if (ret)
 			return ret;
 	}
 	if (atomic_load(&s->stopped))
 		return -ESHUTDOWN;
+	ret = pc_hotplug_check(s);
+	if (ret)
+		return ret;
 	s->fn = fn;
 	s->fn_ctx = ctx;
 	ret = pc_round(s);
 	pc_stats_publish(s);
 	return ret;
+}
+
+/*
+ * Events of adopted rings are the caller's and may be on: what they have
+ * stamped until now is waited for, so that it is all there.
+ */
+static void wait_for_adopted(struct perfclock_session *s)
+{
+	unsigned int i;
+	uint64_t now;
+
+	for (i = 0; i < s->nr_events && !s->events[i].adopted; i++)
+		;
+	if (i < s->nr_events && !perfclock_now(s->clock, &now))
+		perfclock_watermark_wait(s->clock, now, ADOPTED_WAIT);
 }
 
 long perfclock_session_finish(struct perfclock_session *s,
@@ -287,6 +349,7 @@ long perfclock_session_finish(struct perfclock_session *s,
 	if (s->state != PC_SESSION_RUNNING)
 		return s->state == PC_SESSION_NEW ? -EINVAL : 0;
 	pc_session_disable(s);
+	wait_for_adopted(s);
 	s->state = PC_SESSION_FINISHED;
 	s->fn = fn;
 	s->fn_ctx = ctx;

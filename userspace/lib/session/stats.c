@@ -10,6 +10,7 @@
 
 #include "opts.h"
 #include "session/internal.h"
+#include "session/threads.h"
 
 /* Rings are looked at each round if they are few, else now and then. */
 #define RINGS_EACH_ROUND	16
@@ -29,20 +30,22 @@ static void collect(struct perfclock_session *s)
 	st->late = os.late;
 	st->max_late_ns = os.max_late_ns;
 	st->inversions = os.inversions;
-	st->memory = os.memory;
+	st->memory = os.memory + pc_threads_memory(s);
+	st->wait = s->waiter.method;
 }
 
 static void collect_rings(struct perfclock_session *s)
 {
-	unsigned int i, live = 0;
-	uint64_t malformed = 0;
+	uint64_t malformed = s->malformed_gone;
+	unsigned int i;
 
 	for (i = 0; i < s->nr_rings; i++) {
-		struct pc_session_ring *r = &s->rings[i];
+		struct pc_session_ring *r = s->rings[i];
 		struct perfclock_order_ring_stats rs = { .sz = sizeof(rs) };
 
-		malformed += r->ring.malformed;
-		live += !r->dead;
+		if (!r)
+			continue;
+		malformed += atomic_load(&r->malformed);
 		if (perfclock_order_get_ring_stats(s->order, i, &rs))
 			continue;
 		r->stats.held = rs.held;
@@ -50,9 +53,6 @@ static void collect_rings(struct perfclock_session *s)
 		r->stats.inversions = rs.inversions;
 	}
 	s->stats.truncated = malformed;
-	s->stats.rings = live;
-	if (live > s->stats.rings_max)
-		s->stats.rings_max = live;
 }
 
 /* Under the lock. */
@@ -67,10 +67,13 @@ static void publish_rings(struct perfclock_session *s)
 		if (!p)
 			return;		/* the old ones will do */
 		s->published_rings = p;
+		for (i = s->nr_published_rings; i < s->nr_rings; i++)
+			memset(&s->published_rings[i], 0, sizeof(*s->published_rings));
 		s->nr_published_rings = s->nr_rings;
 	}
 	for (i = 0; i < s->nr_published_rings; i++)
-		s->published_rings[i] = s->rings[i].stats;
+		if (s->rings[i])
+			s->published_rings[i] = s->rings[i]->stats;
 }
 
 void pc_stats_publish(struct perfclock_session *s)

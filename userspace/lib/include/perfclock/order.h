@@ -124,6 +124,8 @@ struct perfclock_order_stats {
 	uint64_t greatest_delivered;	/* stamp, ns */
 	uint64_t memory;		/* bytes in use */
 	uint64_t memory_max_seen;
+	uint64_t memory_queued;		/* of memory, holding records; the
+					 * rest is kept for the next ones */
 };
 
 int perfclock_order_get_stats(const struct perfclock_order *o,

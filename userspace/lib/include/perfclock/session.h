@@ -79,6 +79,11 @@ struct perfclock_session_opts {
 	uint64_t pace_ns;		/* as in perfclock_open_opts */
 	char *error;			/* one line, on failure of _new() */
 	size_t error_size;
+	/*
+	 * Threads that read the rings, each its share, for machines with more
+	 * CPUs than one thread can read; 0: the polling thread reads them.
+	 */
+	unsigned int readers;
 };
 
 /*
@@ -127,9 +132,12 @@ struct perfclock_adopt_opts {
 	/* sample_type, sample_id_all, read_format, use_clockid, clockid */
 	const struct perf_event_attr *attr;
 	void *user;
+	uint64_t id;		/* the kernel's id of the event; 0: ask fd */
 };
 
-/* Returns the event's index. The caller keeps mmap and fd until _free(). */
+/*
+ * Several events in one ring (PERF_EVENT_IOC_SET_OUTPUT): adopt each, with
+ * the same base. Returns the event's index. The caller keeps mmap and fd until _free(). */
 int perfclock_session_adopt(struct perfclock_session *s,
 			    const struct perfclock_adopt_opts *opts);
 
@@ -233,6 +241,9 @@ struct perfclock_session_stats {
 	unsigned int rings_max;
 	bool proven;
 	char unproven_reason[128];	/* "" while proven */
+	enum perfclock_wait_method wait;	/* in force */
+	uint64_t rings_begun;		/* a CPU came while we ran */
+	uint64_t rings_ended;		/* a CPU went */
 };
 
 int perfclock_session_get_stats(struct perfclock_session *s,

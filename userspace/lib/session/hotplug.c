@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: LGPL-2.1 OR MIT
+/*
+ * CPUs that come and go while a session runs. The kernel takes the events of
+ * a CPU that goes offline away, silently, and does not bring them back: so we
+ * look. A ring whose CPU is gone is drained once more and ends; a CPU that
+ * came gets a ring. No order is broken by that: records of a new ring are
+ * younger than every watermark that was proven before it was enabled.
+ *
+ * What a CPU did between its coming and our looking is not recorded; that
+ * this can be so is told by rings_begun.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "session/internal.h"
+
+#define LOOK_EVERY_NS	20000000
+
+static ssize_t read_online(struct perfclock_session *s, char *text,
+			   size_t size)
+{
+	ssize_t n = pread(s->online_fd, text, size - 1, 0);
+
+	text[n > 0 ? n : 0] = '\0';
+	return n;
+}
+
+void pc_hotplug_init(struct perfclock_session *s)
+{
+	/* Adopted rings are the caller's to look after; tasks': see open.c. */
+	if (!s->cpus || pc_target_is_tasks(s))
+		return;
+	s->online_fd = open(s->online_path, O_RDONLY | O_CLOEXEC);
+	if (s->online_fd >= 0)
+		read_online(s, s->online_text, sizeof(s->online_text));
+}
+
+void pc_hotplug_fini(struct perfclock_session *s)
+{
+	if (s->online_fd >= 0)
+		close(s->online_fd);
+}
+
+static struct pc_session_ring *ring_of_cpu(struct perfclock_session *s,
+					   int cpu)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nr_rings; i++)
+		if (s->rings[i] && s->rings[i]->cpu == cpu &&
+		    s->rings[i]->map_size &&
+		    !atomic_load(&s->rings[i]->ending))
+			return s->rings[i];
+	return NULL;
+}
+
+static void end_missing(struct perfclock_session *s, const int *online, int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nr_rings; i++) {
+		struct pc_session_ring *r = s->rings[i];
+
+		if (r && r->map_size && !pc_cpus_have(online, n, r->cpu))
+			atomic_store(&r->ending, true);
+	}
+}
+
+static int begin_new(struct perfclock_session *s, const int *online, int n)
+{
+	int i, err;
+
+	for (i = 0; i < n; i++) {
+		if (ring_of_cpu(s, online[i]) ||
+		    (!s->all_cpus &&
+		     !pc_cpus_have(s->cpus, s->nr_cpus, online[i])))
+			continue;
+		err = pc_open_cpu(s, online[i]);
+		/* It may be gone again; then its next coming counts. */
+		if (err == -ENODEV)
+			continue;
+		if (!err)
+			err = pc_enable_ring(s, ring_of_cpu(s, online[i]));
+		if (err)
+			return err;
+		s->stats.rings_begun++;
+	}
+	return 0;
+}
+
+/* Rings that their reader has drained for good. */
+static void close_drained(struct perfclock_session *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nr_rings; i++) {
+		struct pc_session_ring *r = s->rings[i];
+
+		if (!r || !r->map_size || !atomic_load(&r->drained))
+			continue;
+		pc_wait_remove_ring(s, r);
+		pc_reader_forget(s, r);
+		pc_close_files(s, r);
+		/* The rest of it stays: what is queued refers to it. */
+		pc_ring_unmap(r);
+		perfclock_order_ring_end(s->order, r->number);
+		s->stats.rings_ended++;
+		s->stats.rings--;
+	}
+}
+
+int pc_hotplug_check(struct perfclock_session *s)
+{
+	char text[sizeof(s->online_text)];
+	struct timespec ts;
+	int *online, n, err;
+	uint64_t now;
+
+	if (s->online_fd < 0)
+		return 0;
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+	now = ts.tv_sec * 1000000000ull + ts.tv_nsec;
+	if (now - s->online_checked < LOOK_EVERY_NS)
+		return 0;
+	s->online_checked = now;
+	close_drained(s);
+	if (read_online(s, text, sizeof(text)) <= 0 ||
+	    !strcmp(text, s->online_text))
+		return 0;
+	n = pc_cpus_parse(text, &online);
+	if (n <= 0)
+		return 0;
+	strcpy(s->online_text, text);
+	end_missing(s, online, n);
+	err = begin_new(s, online, n);
+	free(online);
+	return err;
+}
