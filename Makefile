@@ -72,6 +72,7 @@ INSTALL_FILES =	# MODE:SOURCE:DESTINATION, see scripts/install-files
 FRAGMENTS := userspace/lib/lib.mk userspace/tools/tools.mk \
 	     userspace/examples/examples.mk module/module.mk \
 	     selftests/unit/unit.mk selftests/live/live.mk \
+	     selftests/perf_clock/perf_clock.mk \
 	     selftests/bench/bench.mk selftests/fuzz/fuzz.mk \
 	     Documentation/doc.mk scripts/quality.mk \
 	     selftests/vm/vm.mk selftests/inject/inject.mk

@@ -48,12 +48,15 @@ struct report {
 	char refusal[512];
 };
 
+/* CPU time of all threads but this one, which only looks. */
 static uint64_t cpu_time(void)
 {
-	struct timespec ts;
+	struct timespec all, own;
 
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &all);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &own);
+	return (all.tv_sec - own.tv_sec) * NSEC_PER_SEC +
+	       all.tv_nsec - own.tv_nsec;
 }
 
 static int by_value(const void *a, const void *b)
@@ -192,6 +195,9 @@ static const char *advice(const struct report *r)
 	if (!r->chosen.proven)
 		return "the order is guessed: name no provider to have the "
 		       "best one that is proven";
+	if (!strcmp(p, "cpu-visit"))
+		return "the module would leave the CPUs alone, which cpu-visit "
+		       "interrupts, isolated ones too";
 	if (r->o.clock == PERFCLOCK_PERF)
 		return "the module would read the perf clock without visits "
 		       "to CPUs, a look costing one load";

@@ -59,18 +59,41 @@ static int prover_begin(void *arg)
 	return err;
 }
 
+static uint64_t thread_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+}
+
+static uint64_t max_u64(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Prove once; when to do so again. */
+static uint64_t prove_paced(struct prover *pv)
+{
+	uint64_t begin = mono_ns(), cpu = thread_ns(), next;
+	int err = prove_once(pv);
+
+	if (pv->pace)
+		next = begin + pv->pace;
+	else
+		next = begin + max_u64(PROVER_PACE_NS, PROVER_SHARE *
+				       (thread_ns() - cpu));
+	return err ? max_u64(next, begin + PROVER_RETRY_NS) : next;
+}
+
 static void prover_run(void *arg)
 {
 	struct prover *pv = arg;
-	uint64_t next = mono_ns() + pv->pace;
+	uint64_t next = mono_ns();
 
-	while (!worker_pause(&pv->worker, next)) {
-		next = mono_ns();
-		if (prove_once(pv) && pv->pace < PROVER_RETRY_NS)
-			next += PROVER_RETRY_NS;
-		else
-			next += pv->pace;
-	}
+	next += pv->pace ? pv->pace : PROVER_PACE_NS;
+	while (!worker_pause(&pv->worker, next))
+		next = prove_paced(pv);
 	bound_free(&pv->bound);
 	source_close(&pv->src);
 }
@@ -99,7 +122,7 @@ int prover_open(struct provider *p, const struct perfclock_open_opts *o,
 	}
 	pv->o = *o;
 	pv->o.source = p->source;
-	pv->pace = o->pace_ns ? o->pace_ns : PROVER_PACE_NS;
+	pv->pace = o->pace_ns;
 	pv->prove = prove;
 	pv->visit = visit;
 	pv->worker.begin = prover_begin;

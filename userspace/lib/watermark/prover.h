@@ -11,7 +11,12 @@
 #include "watermark/mark.h"
 #include "watermark/provider.h"
 
-#define PROVER_PACE_NS		1000000		/* default */
+/*
+ * The default pace: no faster than this, and no more than one part in
+ * PROVER_SHARE of a CPU's time.
+ */
+#define PROVER_PACE_NS		1000000
+#define PROVER_SHARE		8
 #define PROVER_RETRY_NS		10000000	/* after a failure, at least */
 
 struct prover {
@@ -22,7 +27,7 @@ struct prover {
 	struct perfclock_open_opts o;	/* valid until begun */
 	bool visit;			/* always visit the CPUs */
 	pid_t tid;
-	uint64_t pace;
+	uint64_t pace;			/* 0: the default */
 	/* Find a proven watermark: read, wait for what makes it safe. */
 	int (*prove)(struct prover *pv, uint64_t *ns);
 };

@@ -42,7 +42,8 @@ struct perfclock_open_opts {
 	const int *cpus;	/* NULL: all online */
 	/*
 	 * membarrier, cpu-visit: least time between the starts of two grace
-	 * periods, ns; 0: 1 ms. Less lag for less, less CPU time for more.
+	 * periods, ns; 0: 1 ms, or more where that would take more than an
+	 * eighth of a CPU. Less lag for less, less CPU time for more.
 	 */
 	uint64_t pace_ns;
 	/* Where to put one line of explanation on failure; may be NULL. */

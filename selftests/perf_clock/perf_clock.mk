@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0
+# The module's kselftests, static so that they run in any guest. The Makefile
+# beside this file is for a kernel tree instead.
+
+KS := selftests/perf_clock
+KSELFTESTS := $(patsubst $(KS)/%.c,$(BUILD)/tests/perf_clock/%, \
+			 $(wildcard $(KS)/test_*.c))
+GUEST_TESTS += $(KSELFTESTS)
+
+KS_FLAGS := -D_GNU_SOURCE -Iuapi -isystem $(BUILD)/kselftest/perf_clock \
+	    -std=gnu11 -O2 -g -Wall -static
+KS_LIBS := -lpthread
+ifeq ($(HAVE_LIBURING),y)
+KS_FLAGS += -DHAVE_LIBURING
+KS_LIBS += -luring
+endif
+
+# A link into the cache, where the kernel's own test harness is.
+$(BUILD)/kselftest: $(KS)/fetch-harness
+	@mkdir -p $(BUILD)
+	@where=$$($(KS)/fetch-harness) && ln -sfn "$$where" $@
+
+$(BUILD)/tests/perf_clock/%: $(KS)/%.c $(KS)/perf_clock_test.h \
+		$(KS)/settings uapi/linux/perf_clock.h | $(BUILD)/kselftest
+	@mkdir -p $(@D)
+	$(CC) $(KS_FLAGS) -o $@ $< $(KS_LIBS)
+	@cp $(KS)/settings $@.settings
+
+.PHONY: kselftests check-module
+kselftests: $(KSELFTESTS) ## build the module's kselftests
+check-module: $(KSELFTESTS) ## the module's kselftests in a guest (KERNEL=6.12)
+	selftests/vm/run --name kselftests --timeout 600 \
+		$(if $(KERNEL),--kernel $(KERNEL)) --tap $(KSELFTESTS)

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The engine runs while some file asks for watermarks, and not else. These
+ * tests need to be alone with the node: each skips if somebody else uses it.
+ */
+#include <sys/socket.h>
+#include <sys/resource.h>
+
+#include "perf_clock_test.h"
+
+FIXTURE(engine) {
+	int fd;
+};
+
+FIXTURE_SETUP(engine)
+{
+	if (sysfs_number("users"))
+		SKIP(return, "somebody else uses " NODE);
+	self->fd = open(NODE, O_RDONLY | O_CLOEXEC);
+	ASSERT_GE(self->fd, 0);
+}
+
+FIXTURE_TEARDOWN(engine)
+{
+	close(self->fd);
+}
+
+static int stands_still(void)
+{
+	uint64_t gp;
+
+	/* A step that was under way may still end. */
+	sleep_ms(100);
+	gp = sysfs_number("gp_completed");
+	sleep_ms(150);
+	return sysfs_number("gp_completed") == gp;
+}
+
+static int runs(void)
+{
+	uint64_t gp = sysfs_number("gp_completed");
+	int tries;
+
+	for (tries = 0; tries < 500; tries++) {
+		if (sysfs_number("gp_completed") > gp + 3)
+			return 1;
+		sleep_ms(10);
+	}
+	return 0;
+}
+
+TEST_F(engine, opening_does_not_start_it)
+{
+	struct perf_clock_caps caps;
+
+	ASSERT_EQ(0, ioctl(self->fd, PERF_CLOCK_IOC_CAPS, &caps));
+	EXPECT_EQ(0, sysfs_number("users"));
+	EXPECT_TRUE(stands_still());
+}
+
+static int by_read(int fd)
+{
+	struct perf_clock_read record;
+
+	return read(fd, &record, sizeof(record)) == sizeof(record);
+}
+
+static int by_mmap(int fd)
+{
+	void *page = (void *)map_page(fd);
+
+	return page != MAP_FAILED && !munmap(page, page_size());
+}
+
+static int by_poll(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return poll(&p, 1, 0) >= 0;
+}
+
+static int by_snapshot(int fd)
+{
+	struct perf_clock_snapshot snap;
+
+	return !snapshot(fd, &snap);
+}
+
+static int by_wait(int fd)
+{
+	struct perf_clock_wait wait = { .stamp = ~0ULL };
+
+	return ioctl(fd, PERF_CLOCK_IOC_WAIT, &wait) && errno == ETIMEDOUT;
+}
+
+static int by_mode(int fd)
+{
+	return !set_mode(fd, PERF_CLOCK_MODE_NORMAL);
+}
+
+TEST_F(engine, each_door_starts_it_and_close_stops_it)
+{
+	static int (*const doors[])(int) = {
+		by_read, by_mmap, by_poll, by_snapshot, by_wait, by_mode,
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(doors); i++) {
+		ASSERT_TRUE(doors[i](self->fd));
+		EXPECT_EQ(1, sysfs_number("users"));
+		EXPECT_TRUE(runs());
+		close(self->fd);
+		EXPECT_EQ(0, sysfs_number("users"));
+		EXPECT_TRUE(stands_still());
+		self->fd = open(NODE, O_RDONLY | O_CLOEXEC);
+		ASSERT_GE(self->fd, 0);
+	}
+}
+
+TEST_F(engine, a_refused_call_does_not_start_it)
+{
+	char buf[8];
+
+	EXPECT_EQ(-1, read(self->fd, buf, sizeof(buf)));
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, 2 * page_size(), PROT_READ,
+				   MAP_SHARED, self->fd, 0));
+	EXPECT_EQ(-1, set_mode(self->fd, 77));
+	EXPECT_EQ(0, sysfs_number("users"));
+}
+
+TEST_F(engine, a_mapping_keeps_it_running_after_close)
+{
+	const struct perf_clock_page *page = map_page(self->fd);
+
+	ASSERT_NE(MAP_FAILED, page);
+	close(self->fd);
+	self->fd = -1;
+	EXPECT_EQ(1, sysfs_number("users"));
+	EXPECT_TRUE(runs());
+	EXPECT_NE(0, page->flags & PERF_CLOCK_PAGE_RUNNING);
+	munmap((void *)page, page_size());
+	EXPECT_EQ(0, sysfs_number("users"));
+	EXPECT_TRUE(stands_still());
+}
+
+TEST_F(engine, a_watermark_outlives_a_stop)
+{
+	const struct perf_clock_page *page = map_page(self->fd);
+	uint64_t mark;
+
+	ASSERT_NE(MAP_FAILED, page);
+	ASSERT_TRUE(await_watermark(page, PERF_CLOCK_PERF, 0, 5000));
+	mark = watermark(page, PERF_CLOCK_PERF);
+	munmap((void *)page, page_size());
+	close(self->fd);
+	ASSERT_TRUE(stands_still());
+	EXPECT_GE(sysfs_number("watermark_ns"), mark);
+	mark = sysfs_number("watermark_ns");
+
+	self->fd = open(NODE, O_RDONLY | O_CLOEXEC);
+	page = map_page(self->fd);
+	ASSERT_NE(MAP_FAILED, page);
+	EXPECT_GE(watermark(page, PERF_CLOCK_PERF), mark);
+	EXPECT_TRUE(await_watermark(page, PERF_CLOCK_PERF, mark, 5000));
+}
+
+TEST_F(engine, mode_is_expedited_while_one_file_asks)
+{
+	int other = open(NODE, O_RDONLY | O_CLOEXEC);
+	const struct perf_clock_page *page = map_page(other);
+
+	ASSERT_NE(MAP_FAILED, page);
+	EXPECT_EQ(PERF_CLOCK_MODE_NORMAL, page->mode);
+	if (set_mode(self->fd, PERF_CLOCK_MODE_EXPEDITED) && errno == EPERM)
+		SKIP(return, "no privilege for the expedited mode");
+	EXPECT_EQ(PERF_CLOCK_MODE_EXPEDITED, page->mode);
+	EXPECT_STREQ("expedited", sysfs_text("mode"));
+	EXPECT_TRUE(runs());
+	/* Twice is once. */
+	EXPECT_EQ(0, set_mode(self->fd, PERF_CLOCK_MODE_EXPEDITED));
+	EXPECT_EQ(0, set_mode(other, PERF_CLOCK_MODE_EXPEDITED));
+	EXPECT_EQ(0, set_mode(other, PERF_CLOCK_MODE_NORMAL));
+	EXPECT_EQ(PERF_CLOCK_MODE_EXPEDITED, page->mode);
+	close(self->fd);
+	self->fd = -1;
+	EXPECT_EQ(PERF_CLOCK_MODE_NORMAL, page->mode);
+	EXPECT_STREQ("normal", sysfs_text("mode"));
+	EXPECT_TRUE(runs());
+	munmap((void *)page, page_size());
+	close(other);
+}
+
+TEST_F(engine, expedited_grace_periods_keep_their_distance)
+{
+	uint64_t gp, n;
+	int64_t begin;
+	char *old = sysfs_text("expedited_interval_us");
+	char restore[128];
+
+	snprintf(restore, sizeof(restore), "%s", old);
+	if (set_mode(self->fd, PERF_CLOCK_MODE_EXPEDITED) && errno == EPERM)
+		SKIP(return, "no privilege for the expedited mode");
+	ASSERT_EQ(0, sysfs_write("expedited_interval_us", "20000"));
+	sleep_ms(50);
+	gp = sysfs_number("gp_completed");
+	begin = now_ns();
+	sleep_ms(1000);
+	n = sysfs_number("gp_completed") - gp;
+	/* One more for the edges, and those that normal flights still land. */
+	EXPECT_LE(n, (uint64_t)(now_ns() - begin) / (20 * MSEC) + 4);
+	EXPECT_GT(n, 5);
+	EXPECT_EQ(0, sysfs_write("expedited_interval_us", restore));
+}
+
+TEST_F(engine, many_open_files)
+{
+	struct rlimit limit = { 2048, 2048 };
+	int fds[1000];
+	size_t i, n;
+
+	setrlimit(RLIMIT_NOFILE, &limit);
+	for (n = 0; n < ARRAY_LEN(fds); n++) {
+		fds[n] = open(NODE, O_RDONLY | O_CLOEXEC);
+		if (fds[n] < 0)
+			break;
+		ASSERT_TRUE(by_read(fds[n]));
+	}
+	EXPECT_GE(n, 900);
+	EXPECT_EQ(n, sysfs_number("users"));
+	EXPECT_TRUE(runs());
+	for (i = 0; i < n; i++)
+		close(fds[i]);
+	EXPECT_EQ(0, sysfs_number("users"));
+	EXPECT_TRUE(stands_still());
+}
+
+TEST_F(engine, a_thousand_times_opened_and_closed)
+{
+	int i, fd;
+
+	for (i = 0; i < 1000; i++) {
+		fd = open(NODE, O_RDONLY | O_CLOEXEC);
+		ASSERT_GE(fd, 0);
+		ASSERT_TRUE(i % 2 ? by_mmap(fd) : by_read(fd));
+		close(fd);
+	}
+	EXPECT_EQ(0, sysfs_number("users"));
+	EXPECT_TRUE(stands_still());
+}
+
+TEST_F(engine, a_forked_child_shares_the_file)
+{
+	int pipes[2], status;
+	pid_t pid;
+	char c;
+
+	ASSERT_TRUE(by_read(self->fd));
+	ASSERT_EQ(0, pipe(pipes));
+	pid = fork();
+	if (pid == 0) {
+		close(pipes[1]);
+		if (read(pipes[0], &c, 1) != 0)
+			_exit(2);
+		_exit(by_read(self->fd) && runs() ? 0 : 1);
+	}
+	close(self->fd);
+	self->fd = -1;
+	EXPECT_EQ(1, sysfs_number("users"));
+	close(pipes[0]);
+	close(pipes[1]);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_EQ(0, sysfs_number("users"));
+}
+
+/* The file as a message to a process without privileges: its mode stays. */
+static int receive(void *arg)
+{
+	char space[CMSG_SPACE(sizeof(int))], c;
+	struct iovec part = { .iov_base = &c, .iov_len = 1 };
+	struct msghdr msg = {
+		.msg_iov = &part, .msg_iovlen = 1,
+		.msg_control = space, .msg_controllen = sizeof(space),
+	};
+	struct cmsghdr *head;
+	int fd;
+
+	if (become_nobody() || recvmsg(*(int *)arg, &msg, 0) != 1)
+		return 1;
+	head = CMSG_FIRSTHDR(&msg);
+	if (!head)
+		return 2;
+	memcpy(&fd, CMSG_DATA(head), sizeof(fd));
+	if (!by_read(fd) || !by_mmap(fd))
+		return 3;
+	return 0;
+}
+
+static int send_file(int sock, int fd)
+{
+	char space[CMSG_SPACE(sizeof(int))] = { 0 };
+	struct iovec part = { .iov_base = "x", .iov_len = 1 };
+	struct msghdr msg = {
+		.msg_iov = &part, .msg_iovlen = 1,
+		.msg_control = space, .msg_controllen = sizeof(space),
+	};
+	struct cmsghdr *head = CMSG_FIRSTHDR(&msg);
+
+	head->cmsg_level = SOL_SOCKET;
+	head->cmsg_type = SCM_RIGHTS;
+	head->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(head), &fd, sizeof(fd));
+	return sendmsg(sock, &msg, 0) == 1;
+}
+
+TEST_F(engine, a_file_can_be_passed_on)
+{
+	int socks[2];
+
+	if (getuid())
+		SKIP(return, "not root: cannot become nobody");
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, socks));
+	ASSERT_TRUE(send_file(socks[0], self->fd));
+	EXPECT_EQ(0, in_child(receive, &socks[1]));
+	EXPECT_EQ(1, sysfs_number("users"));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Loading and unloading. PERF_CLOCK_KO names the module file; needs root and
+ * nobody else at the node.
+ */
+#include "perf_clock_test.h"
+
+static const char *module_path(void)
+{
+	const char *path = getenv("PERF_CLOCK_KO");
+
+	return path ? path : "/vm/perf_clock.ko";
+}
+
+static int load(const char *params)
+{
+	int fd = open(module_path(), O_RDONLY | O_CLOEXEC), err;
+
+	if (fd < 0)
+		return -1;
+	err = syscall(SYS_finit_module, fd, params, 0);
+	close(fd);
+	return err;
+}
+
+static int unload(void)
+{
+	return syscall(SYS_delete_module, "perf_clock", O_NONBLOCK);
+}
+
+FIXTURE(module) {
+	int fd;
+};
+
+FIXTURE_SETUP(module)
+{
+	self->fd = -1;
+	if (getuid())
+		SKIP(return, "not root");
+	if (access(module_path(), R_OK))
+		SKIP(return, "no module file %s: set PERF_CLOCK_KO",
+		     module_path());
+	if (sysfs_number("users"))
+		SKIP(return, "somebody else uses " NODE);
+}
+
+FIXTURE_TEARDOWN(module)
+{
+	close(self->fd);
+	if (access(NODE, F_OK))
+		load("");
+}
+
+TEST_F(module, is_not_unloaded_while_a_file_is_open)
+{
+	self->fd = open(NODE, O_RDONLY);
+	ASSERT_GE(self->fd, 0);
+	EXPECT_EQ(-1, unload());
+	EXPECT_EQ(EWOULDBLOCK, errno);
+	close(self->fd);
+
+	self->fd = open(POSIX_NODE, O_RDONLY);
+	ASSERT_GE(self->fd, 0);
+	EXPECT_EQ(-1, unload());
+	EXPECT_EQ(EWOULDBLOCK, errno);
+}
+
+TEST_F(module, is_not_unloaded_while_its_page_is_mapped)
+{
+	const struct perf_clock_page *page;
+
+	self->fd = open(NODE, O_RDONLY);
+	page = map_page(self->fd);
+	ASSERT_NE(MAP_FAILED, page);
+	close(self->fd);
+	self->fd = -1;
+	EXPECT_EQ(-1, unload());
+	EXPECT_EQ(EWOULDBLOCK, errno);
+	EXPECT_EQ(PERF_CLOCK_MAGIC, page->magic);
+	munmap((void *)page, page_size());
+}
+
+TEST_F(module, is_not_loaded_twice)
+{
+	EXPECT_EQ(-1, load(""));
+	EXPECT_EQ(EEXIST, errno);
+}
+
+TEST_F(module, takes_defaults_as_parameters)
+{
+	ASSERT_EQ(0, unload());
+	ASSERT_EQ(0, load("interval_us=2500 expedited_interval_us=777"));
+	EXPECT_EQ(2500, sysfs_number("interval_us"));
+	EXPECT_EQ(777, sysfs_number("expedited_interval_us"));
+	ASSERT_EQ(0, unload());
+	/* Out of bounds: the built-in default. */
+	ASSERT_EQ(0, load("interval_us=1 expedited_interval_us=0"));
+	EXPECT_LE(1000, sysfs_number("interval_us"));
+	EXPECT_EQ(1000, sysfs_number("expedited_interval_us"));
+	ASSERT_EQ(0, unload());
+	ASSERT_EQ(0, load(""));
+}
+
+/* kB that the kernel has taken, of the kinds a module could leak. */
+static long kernel_memory(void)
+{
+	static const char * const kinds[] = {
+		"Slab:", "KernelStack:", "PageTables:", "VmallocUsed:",
+		"Percpu:",
+	};
+	FILE *f = fopen("/proc/meminfo", "re");
+	char name[64];
+	long kb, sum = 0;
+	size_t i;
+
+	while (f && fscanf(f, "%63s %ld%*[^\n]", name, &kb) == 2)
+		for (i = 0; i < ARRAY_LEN(kinds); i++)
+			if (!strcmp(name, kinds[i]))
+				sum += kb;
+	if (f)
+		fclose(f);
+	return sum;
+}
+
+static int use_and_unload(int i)
+{
+	const struct perf_clock_page *page;
+	int fd;
+
+	fd = open(NODE, O_RDONLY | O_CLOEXEC);
+	page = map_page(fd);
+	if (page == MAP_FAILED)
+		return -1;
+	/* In the middle of a grace period, mostly. */
+	if (i % 3 == 1)
+		set_mode(fd, PERF_CLOCK_MODE_EXPEDITED);
+	if (i % 3 == 2)
+		await_watermark(page, PERF_CLOCK_PERF, 0, 5000);
+	munmap((void *)page, page_size());
+	close(fd);
+	return unload();
+}
+
+TEST_F_TIMEOUT(module, a_hundred_loads_and_unloads_leak_nothing, 200)
+{
+	long before = 0;
+	int i;
+
+	ASSERT_EQ(0, unload());
+	for (i = 0; i < 110; i++) {
+		if (i == 10)	/* caches are warm */
+			before = kernel_memory();
+		ASSERT_EQ(0, load(""));
+		ASSERT_EQ(0, use_and_unload(i));
+	}
+	/* A leaked page each would be 400 kB; sysfs and RCU leave some. */
+	EXPECT_LT(kernel_memory() - before, 1500);
+	ASSERT_EQ(0, load(""));
+}
+
+TEST_HARNESS_MAIN

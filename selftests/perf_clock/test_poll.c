@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0
+/* poll: readable once for each move of the watermark since the last look. */
+#include <sys/epoll.h>
+
+#include "perf_clock_test.h"
+
+FIXTURE(node) {
+	int fd;
+	const struct perf_clock_page *page;
+};
+
+FIXTURE_SETUP(node)
+{
+	self->fd = open(NODE, O_RDONLY | O_CLOEXEC);
+	ASSERT_GE(self->fd, 0);
+	self->page = map_page(self->fd);
+	ASSERT_NE(MAP_FAILED, self->page);
+}
+
+FIXTURE_TEARDOWN(node)
+{
+	munmap((void *)self->page, page_size());
+	close(self->fd);
+}
+
+static int poll_fd(int fd, int ms)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	int n = poll(&p, 1, ms);
+
+	return n <= 0 ? n : p.revents;
+}
+
+TEST_F(node, wakes_when_the_watermark_moves)
+{
+	uint64_t last = 0, mark;
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		ASSERT_EQ(POLLIN, poll_fd(self->fd, 5000));
+		mark = watermark(self->page, PERF_CLOCK_PERF);
+		EXPECT_GT(mark, last);
+		last = mark;
+	}
+}
+
+TEST_F(node, says_it_once_for_each_move)
+{
+	uint64_t before, gp;
+	int ready, n = 0, quiet = 0;
+
+	ASSERT_EQ(POLLIN, poll_fd(self->fd, 5000));
+	before = gp_completed(self->page);
+	do {
+		ready = poll_fd(self->fd, 0);
+		ASSERT_GE(ready, 0);
+		n += ready > 0;
+		quiet += !ready;
+		gp = gp_completed(self->page);
+	} while (gp < before + 20);
+	EXPECT_LE(n, (int)(gp - before) + 1);
+	EXPECT_GT(n, 0);
+	EXPECT_GT(quiet, 0);
+}
+
+TEST_F(node, a_read_is_a_look)
+{
+	struct perf_clock_read record;
+	int tries, quiet = 0;
+
+	ASSERT_TRUE(await_watermark(self->page, PERF_CLOCK_PERF, 0, 5000));
+	for (tries = 0; tries < 100; tries++) {
+		ASSERT_EQ(16, read(self->fd, &record, 16));
+		quiet += !poll_fd(self->fd, 0);
+	}
+	/* A watermark may move in between, but not each time. */
+	EXPECT_GT(quiet, 50);
+}
+
+TEST_F(node, files_look_each_for_themselves)
+{
+	int other = open(NODE, O_RDONLY | O_CLOEXEC);
+	struct perf_clock_read record;
+
+	ASSERT_GE(other, 0);
+	ASSERT_TRUE(await_watermark(self->page, PERF_CLOCK_PERF, 0, 5000));
+	ASSERT_EQ(16, read(self->fd, &record, 16));
+	EXPECT_EQ(POLLIN, poll_fd(other, 0));
+	close(other);
+}
+
+TEST_F(node, works_with_epoll)
+{
+	struct epoll_event ev = { .events = EPOLLIN }, got;
+	int ep = epoll_create1(0), edge, i;
+
+	ASSERT_GE(ep, 0);
+	for (edge = 0; edge < 2; edge++) {
+		ev.events = EPOLLIN | (edge ? EPOLLET : 0);
+		ASSERT_EQ(0, epoll_ctl(ep, EPOLL_CTL_ADD, self->fd, &ev));
+		for (i = 0; i < 10; i++) {
+			ASSERT_EQ(1, epoll_wait(ep, &got, 1, 5000));
+			EXPECT_EQ(EPOLLIN, got.events);
+		}
+		ASSERT_EQ(0, epoll_ctl(ep, EPOLL_CTL_DEL, self->fd, &ev));
+	}
+	close(ep);
+}
+
+TEST_F(node, is_never_writable)
+{
+	struct pollfd p = { .fd = self->fd, .events = POLLOUT | POLLPRI };
+
+	EXPECT_EQ(0, poll(&p, 1, 50));
+}
+
+TEST_HARNESS_MAIN
