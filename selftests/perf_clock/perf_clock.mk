@@ -31,3 +31,14 @@ kselftests: $(KSELFTESTS) ## build the module's kselftests
 check-module: $(KSELFTESTS) ## the module's kselftests in a guest (KERNEL=6.12)
 	selftests/vm/run --name kselftests --timeout 600 \
 		$(if $(KERNEL),--kernel $(KERNEL)) --tap $(KSELFTESTS)
+
+# What the doors cost and how far the watermark lags, on one kernel.
+$(BUILD)/bench/bench_doors: selftests/bench/bench_doors.c
+	@mkdir -p $(@D)
+	$(CC) -D_GNU_SOURCE -Iuapi -std=gnu11 -O2 -g -Wall -Wextra -static \
+		-o $@ $<
+
+.PHONY: bench-doors
+bench-doors: $(BUILD)/bench/bench_doors ## cost and lag in a guest (KERNEL=6.12)
+	selftests/vm/run --name bench-doors \
+		$(if $(KERNEL),--kernel $(KERNEL)) -- $<
