@@ -19,6 +19,7 @@
 #include "session/waiter.h"
 
 #define PC_ERROR_SIZE	512
+#define PC_MAX_LAGS	64
 #define PC_MAX_RINGS	PERFCLOCK_ORDER_MAX_RINGS
 
 /* An event as added; stays for the session's life, as records refer to it. */
@@ -151,8 +152,10 @@ struct perfclock_session {
 	/* Counted by the thread that runs rounds; published under the lock. */
 	struct perfclock_session_stats stats;
 	uint64_t malformed_gone;	/* of rings that have ended */
-	struct pc_histogram lag;
+	uint64_t lags[PC_MAX_LAGS];	/* of rounds not yet published */
+	unsigned int nr_lags;
 	pthread_mutex_t lock;
+	struct pc_histogram lag;
 	struct perfclock_session_stats published;
 	struct perfclock_ring_stats *published_rings;
 	unsigned int nr_published_rings;
@@ -268,6 +271,5 @@ void pc_count_record(struct perfclock_session *s, struct pc_session_ring *r,
 
 /* stats.c */
 void pc_stats_publish(struct perfclock_session *s);
-void pc_stats_lag(struct perfclock_session *s, uint64_t ns);
 
 #endif /* PERFCLOCK_LIB_SESSION_H */

@@ -65,7 +65,9 @@ static void count_lag(struct perfclock_session *s, uint64_t limit)
 
 	if (!limit || limit == UINT64_MAX || perfclock_now(s->clock, &now))
 		return;
-	pc_stats_lag(s, now > limit ? now - limit : 0);
+	s->lags[s->nr_lags++] = now > limit ? now - limit : 0;
+	if (s->nr_lags == PC_MAX_LAGS)
+		pc_stats_publish(s);
 }
 
 static void end_round(struct perfclock_session *s)

@@ -86,17 +86,21 @@ void pc_stats_publish(struct perfclock_session *s)
 	collect(s);
 	if (rings)
 		collect_rings(s);
-	pthread_mutex_lock(&s->lock);
+	/*
+	 * Whoever asks all the time must not hold up the rounds: if the lock
+	 * is taken, what we have is published the next time.
+	 */
+	if (s->state == PC_SESSION_RUNNING && s->nr_lags < PC_MAX_LAGS) {
+		if (pthread_mutex_trylock(&s->lock))
+			return;
+	} else {
+		pthread_mutex_lock(&s->lock);
+	}
 	s->published = s->stats;
+	while (s->nr_lags)
+		pc_histogram_add(&s->lag, s->lags[--s->nr_lags]);
 	if (rings)
 		publish_rings(s);
-	pthread_mutex_unlock(&s->lock);
-}
-
-void pc_stats_lag(struct perfclock_session *s, uint64_t ns)
-{
-	pthread_mutex_lock(&s->lock);
-	pc_histogram_add(&s->lag, ns);
 	pthread_mutex_unlock(&s->lock);
 }
 
