@@ -14,8 +14,6 @@
 #include "live.h"
 #include "stop.h"
 
-#pragma weak perfclock_session_exec
-
 #define GLOB_MAX	128	/* events that one glob may stand for */
 #define TICK_MS		100
 
@@ -45,20 +43,25 @@ static void raise_file_limit(void)
 
 /*
  * A reader that waits for its turn behind those it watches loses their
- * records. Where it is not permitted, so be it. A nice value that the user
- * gave stays.
+ * records. One that never sleeps must leave them a tenth of its CPU. Where it
+ * is not permitted, so be it. A nice value that the user gave stays.
  */
-static void raise_priority(void)
+#define PRIORITY	(-20)
+#define PRIORITY_BUSY	(-10)
+
+static void raise_priority(int nice)
 {
 	errno = 0;
 	if (!getpriority(PRIO_PROCESS, 0) && !errno)
-		setpriority(PRIO_PROCESS, 0, -20);
+		setpriority(PRIO_PROCESS, 0, nice);
 }
 
 /* That is not for the command that is watched. */
 static void normal_priority(pid_t pid)
 {
-	if (getpriority(PRIO_PROCESS, pid) == -20)
+	int nice = getpriority(PRIO_PROCESS, pid);
+
+	if (nice == PRIORITY || nice == PRIORITY_BUSY)
 		setpriority(PRIO_PROCESS, pid, 0);
 }
 
@@ -84,7 +87,7 @@ int live_open(struct live *l, const struct live_options *options)
 	memset(l, 0, sizeof(*l));
 	l->options = options;
 	raise_file_limit();
-	raise_priority();
+	raise_priority(options->interval_ns ? PRIORITY : PRIORITY_BUSY);
 	if (!options->clock_given)
 		opts.flags |= PERFCLOCK_SESSION_CLOCK_AUTO;
 	if (options->expedited)
@@ -225,8 +228,6 @@ static int start(struct live *l)
 {
 	int err = 0;
 
-	if (l->options->command && !perfclock_session_exec)
-		return tool_usage("commands cannot be run yet");
 	if (l->options->command)
 		err = perfclock_session_exec(l->session, l->options->command,
 					     &l->child);
