@@ -149,11 +149,11 @@ static void print_time(struct line_printer *p, struct text *t, uint64_t stamp)
 	if (p->time == LINE_TIME_ISO) {
 		time_t when = second;
 		struct tm tm;
-		char zone[8];
+		char zone[8] = "";
 
-		if (localtime_r(&when, &tm))
-			text_bytes(t, zone, strftime(zone, sizeof(zone), "%z",
-						     &tm));
+		if (localtime_r(&when, &tm) &&
+		    strftime(zone, sizeof(zone), "%z", &tm))
+			text_bytes(t, zone, strlen(zone));
 	}
 }
 

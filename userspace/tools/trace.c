@@ -205,7 +205,7 @@ int cmd_trace(int argc, char **argv)
 	t.comms = comms_new();
 	line_init(&t.line, t.comms);
 	output_init(&t.out, STDOUT_FILENO);
-	status = rest.status = TOOL_USAGE;
+	rest.status = TOOL_USAGE;
 	if (parse(&t, argc, argv, &rest)) {
 		status = live_open(&t.live, &t.options);
 		if (!status) {
