@@ -49,7 +49,6 @@
 #include <linux/irqflags.h>
 #include <linux/ktime.h>
 #include <linux/minmax.h>
-#include <linux/preempt.h>
 #include <linux/sched/clock.h>
 #include <linux/smp.h>
 #include <linux/trace_clock.h>
@@ -71,14 +70,26 @@ u64 pc_clock_margin(unsigned int clock)
 	return pc_margin[clock];
 }
 
+#ifdef CONFIG_HAVE_UNSTABLE_SCHED_CLOCK
+/*
+ * Interrupts off, as sched_clock_cpu() demands: a tick in the middle of it
+ * would combine old and new values, and push the clock ahead by up to a tick.
+ */
+static u64 pc_sched_clock(int cpu)
+{
+	unsigned long flags;
+	u64 ns;
+
+	local_irq_save(flags);
+	ns = sched_clock_cpu(cpu < 0 ? smp_processor_id() : cpu);
+	local_irq_restore(flags);
+	return ns;
+}
+
 /* The perf clock of this CPU: what local_clock() gives, by exported names. */
 u64 pc_clock_now(void)
 {
-#ifdef CONFIG_HAVE_UNSTABLE_SCHED_CLOCK
-	return sched_clock_cpu(raw_smp_processor_id());
-#else
-	return trace_clock();
-#endif
+	return pc_sched_clock(-1);
 }
 
 /*
@@ -87,17 +98,24 @@ u64 pc_clock_now(void)
  */
 static u64 pc_clock_perf_floor(void)
 {
-#ifdef CONFIG_HAVE_UNSTABLE_SCHED_CLOCK
 	u64 least = U64_MAX;
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		least = min(least, sched_clock_cpu(cpu));
+		least = min(least, pc_sched_clock(cpu));
 	return least;
-#else
-	return trace_clock();
-#endif
 }
+#else
+u64 pc_clock_now(void)
+{
+	return trace_clock();
+}
+
+static u64 pc_clock_perf_floor(void)
+{
+	return trace_clock();
+}
+#endif
 
 /* perf reads the same functions: see perf_event_set_clock(). */
 static void pc_clock_read_timekeeper(struct pc_times *now)
@@ -146,18 +164,19 @@ static u32 pc_state = PERF_CLOCK_STATE_UNKNOWN;
 /* The engine calls this, nobody else: no lock. */
 void pc_clock_observe(void)
 {
+	unsigned long flags;
 	u64 before, clock, after;
 
 	if (READ_ONCE(pc_state) == PERF_CLOCK_STATE_UNSTABLE)
 		return;
 
-	preempt_disable();
+	local_irq_save(flags);
 	before = sched_clock();
 	barrier();
 	clock = sched_clock_cpu(smp_processor_id());
 	barrier();
 	after = sched_clock();
-	preempt_enable();
+	local_irq_restore(flags);
 
 	pc_offset_low = max_t(s64, pc_offset_low, clock - after);
 	pc_offset_high = min_t(s64, pc_offset_high, clock - before);

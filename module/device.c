@@ -41,7 +41,7 @@ static int pc_open(struct inode *inode, struct file *file)
 	if (!pcf)
 		return -ENOMEM;
 	file->private_data = pcf;
-	/* Nothing here ever waits, so io_uring need not fear it does. */
+	/* pc_read_iter() heeds IOCB_NOWAIT: io_uring need no worker. */
 	file->f_mode |= FMODE_NOWAIT;
 	return stream_open(inode, file);
 }
@@ -65,7 +65,10 @@ static ssize_t pc_read_iter(struct kiocb *iocb, struct iov_iter *to)
 	if (iov_iter_count(to) < sizeof(record))
 		return -EINVAL;
 
-	pc_engine_start(&pcf->ask);
+	if (!(iocb->ki_flags & IOCB_NOWAIT))
+		pc_engine_start(&pcf->ask);
+	else if (!pc_engine_try_start(&pcf->ask))
+		return -EAGAIN;
 	record.watermark = pc_page_watermark(PERF_CLOCK_PERF);
 	record.now = pc_clock_now();
 	if (copy_to_iter(&record, sizeof(record), to) != sizeof(record))

@@ -44,6 +44,7 @@ struct pc_flight {
 	struct pc_times floor;
 	u64 start;		/* CLOCK_MONOTONIC when the floor was taken */
 	bool pending;
+	bool stale;		/* the engine has stopped since: forget it */
 };
 
 /*
@@ -112,6 +113,8 @@ static void pc_land(void)
 		f->pending = false;
 		if (f == pc_newest)
 			pc_newest = NULL;
+		if (f->stale)
+			continue;
 		if (!best || f->start > best->start)
 			best = f;
 	}
@@ -144,7 +147,21 @@ static void pc_take_off(void)
 	trace_perf_clock_gp_start(f->floor.ns[PERF_CLOCK_PERF],
 				  pc_gp_cookie(&f->gp), false);
 	f->pending = true;
+	f->stale = false;
 	pc_newest = f;
+}
+
+/*
+ * The engine starts again. What was in flight when it stopped would be right,
+ * but its time in flight says nothing about grace periods.
+ */
+static void pc_forget(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < PC_FLIGHTS; i++)
+		pc_flights[i].stale = true;
+	pc_newest = NULL;
 }
 
 /*
@@ -222,6 +239,7 @@ static int pc_engine(void *unused)
 		wait_event_freezable(pc_wanted,
 				     READ_ONCE(pc_users) ||
 				     kthread_should_stop());
+		pc_forget();
 		while (READ_ONCE(pc_users) && !kthread_should_stop()) {
 			pc_step();
 			try_to_freeze();
@@ -240,28 +258,44 @@ static void pc_asked(void)
 	wake_up_process(pc_thread);	/* out of pc_pause() */
 }
 
+static void pc_start_locked(struct pc_ask *ask)
+{
+	if (ask->running)
+		return;
+	WRITE_ONCE(ask->running, true);
+	WRITE_ONCE(pc_users, pc_users + 1);
+	if (pc_users == 1)
+		pc_asked();
+}
+
+/* Once 'running' is set it stays until the file is closed. */
 void pc_engine_start(struct pc_ask *ask)
 {
-	/* Once set it stays until the file is closed: most calls end here. */
 	if (READ_ONCE(ask->running))
 		return;
-
 	mutex_lock(&pc_ask_lock);
-	if (!ask->running) {
-		WRITE_ONCE(ask->running, true);
-		WRITE_ONCE(pc_users, pc_users + 1);
-		if (pc_users == 1)
-			pc_asked();
-	}
+	pc_start_locked(ask);
 	mutex_unlock(&pc_ask_lock);
+}
+
+/* The same for who must not wait; false: try again. */
+bool pc_engine_try_start(struct pc_ask *ask)
+{
+	if (READ_ONCE(ask->running))
+		return true;
+	if (!mutex_trylock(&pc_ask_lock))
+		return false;
+	pc_start_locked(ask);
+	mutex_unlock(&pc_ask_lock);
+	return true;
 }
 
 void pc_engine_set_mode(struct pc_ask *ask, u32 mode)
 {
 	bool expedited = mode == PERF_CLOCK_MODE_EXPEDITED;
 
-	pc_engine_start(ask);
 	mutex_lock(&pc_ask_lock);
+	pc_start_locked(ask);
 	if (ask->expedited != expedited) {
 		ask->expedited = expedited;
 		WRITE_ONCE(pc_expediters,

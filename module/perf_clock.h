@@ -62,6 +62,7 @@ struct pc_ask {
 int pc_engine_init(void);
 void pc_engine_exit(void);
 void pc_engine_start(struct pc_ask *ask);
+bool pc_engine_try_start(struct pc_ask *ask);
 void pc_engine_set_mode(struct pc_ask *ask, u32 mode);
 void pc_engine_drop(struct pc_ask *ask);
 unsigned int pc_engine_users(void);
