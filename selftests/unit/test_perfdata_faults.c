@@ -25,7 +25,7 @@ static const struct broken broken[] = {
 	{ "attrs beyond the end", 24, 8, 1ull << 40, "attr", 24, 0, 4 },
 	{ "attrs size huge", 32, 8, UINT64_MAX, "attr", 24, 0, 4 },
 	{ "data offset in the header", 40, 8, 8, "data", 40, -EBADMSG, 0 },
-	{ "data beyond the end", 40, 8, 1ull << 40, "data", 48, 0, 0 },
+	{ "data beyond the end", 40, 8, 1ull << 40, "data", 40, -EBADMSG, 0 },
 	{ "data size huge", 48, 8, 1ull << 40, "data", 48, 0, 4 },
 	{ "data size wraps", 48, 8, UINT64_MAX - 8, "data", 40, 0, 4 },
 	{ "data size 0", 48, 8, 0, "data", 48, 0, 4 },
@@ -279,7 +279,7 @@ static void a_decompression_bomb_is_refused(void)
 	read_bytes(&s, g.buf, g.used);
 	EXPECT_STREQ(s.kind, "zstd");
 	EXPECT_EQ(s.fatals, 1);
-	EXPECT(s.records > 900 && s.records < 1100);
+	EXPECT(s.records > 100 && s.records < 1100);
 	gen_free(&g);
 #else
 	SKIP("built without libzstd");

@@ -4,7 +4,8 @@
  * zstd stream: a record may begin in one and end in the next. The stream is
  * unpacked piece by piece into a buffer of constant size, so that a file of
  * zeros, packed well, costs time but no memory; and how much may come out of
- * one record is limited, since perf packs at most one ring at a time.
+ * one record is limited, by its size and since perf packs at most one ring at
+ * a time, so that time stays linear in the size of the file.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,6 +17,8 @@
 
 #define INNER_BUFFER	(256u << 10)
 #define INNER_MAX	(64u << 20)	/* out of one COMPRESSED record */
+#define INNER_RATIO	4096u		/* and, beyond a first bit, per byte */
+#define INNER_FREE	(64u << 10)
 
 typedef unsigned long long ull;
 
@@ -56,10 +59,11 @@ static int unpack(struct perfclock_perfdata *p)
 		return -EBADMSG;
 	}
 	i->produced += out.pos - i->used;
-	if (i->produced > INNER_MAX) {
+	if (i->produced > INNER_MAX ||
+	    i->produced > INNER_FREE + i->in_size * INNER_RATIO) {
 		pd_fault(p, PERFCLOCK_FAULT_FATAL, i->offset, "zstd",
 			 "a COMPRESSED record of %zu bytes that unpacks to "
-			 "more than %u", i->in_size, INNER_MAX);
+			 "%llu or more", i->in_size, (ull)i->produced);
 		return -EBADMSG;
 	}
 	ret = out.pos > i->used || in.pos > i->in_at;

@@ -247,7 +247,8 @@ static int copy_tail(struct sorter *s, struct tail *t)
 	size_t first = 0, n;
 	int err = chunk ? 0 : -ENOMEM;
 
-	qsort(t->patches, t->nr, sizeof(*t->patches), by_place);
+	if (t->nr)
+		qsort(t->patches, t->nr, sizeof(*t->patches), by_place);
 	for (; !err && at < t->size; at += n) {
 		n = t->size - at < CHUNK ? t->size - at : CHUNK;
 		err = pd_pread_all(t->fd, chunk, n, t->start + at);

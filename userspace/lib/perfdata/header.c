@@ -450,9 +450,11 @@ static int read_file_header(struct perfclock_perfdata *p, uint64_t size)
 	err = check_attr_size(p, get_u64(h + AT_ATTR_SIZE, big));
 	if (err)
 		return err;
-	if (p->data.offset < size && p->data.size) {
-		pd_fault(p, FATAL, AT_DATA, "data", "data section at %llu: "
-			 "inside the header", (ull)p->data.offset);
+	if ((p->data.offset < size && p->data.size) ||
+	    (p->in.seekable && p->data.offset > p->in.size)) {
+		pd_fault(p, FATAL, AT_DATA, "data", "data section at %llu: %s",
+			 (ull)p->data.offset, p->data.offset < size ?
+			 "inside the header" : "beyond the end of the file");
 		return -EBADMSG;
 	}
 	check_data(p);

@@ -29,10 +29,14 @@
 
 #define PD_MAX_ATTRS	16384u
 #define PD_MAX_IDS	(4u << 20)
+#ifndef PD_MAX_STREAMS
 #define PD_MAX_STREAMS	4096u		/* PERFCLOCK_ORDER_MAX_RINGS */
+#endif
 #define PD_MAX_PREFIX	(64u << 20)	/* before the data, from a stream */
 #define PD_MAX_STRING	4096u		/* of a feature */
+#ifndef PD_INPUT_BUFFER			/* the fuzzer wants it small */
 #define PD_INPUT_BUFFER	(1u << 20)
+#endif
 #define PD_FEATURES	256u
 #define PD_RECORD_HEADER 8u
 

@@ -9,7 +9,9 @@
 
 #include "perfdata/output.h"
 
+#ifndef OUTPUT_BUFFER
 #define OUTPUT_BUFFER	(1u << 20)
+#endif
 
 int pd_output_init(struct pd_output *o, int fd)
 {

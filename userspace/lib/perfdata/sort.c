@@ -113,9 +113,12 @@ static int spill_record(const struct sort_record *r, void *ctx)
 /* Half of the window (or all of it) into the current run, or a new one. */
 static int emit(struct sorter *s, bool all)
 {
-	const bool fits = window_least(&s->window) >= s->emitted;
-	int err = 0;
+	uint64_t least;
+	int err = window_least(&s->window, &least);
+	const bool fits = least >= s->emitted;
 
+	if (err)
+		return err;
 	if (s->direct) {
 		if (fits)
 			return window_emit(&s->window, all, write_record, s);
@@ -196,8 +199,7 @@ static int add(struct sorter *s, const struct perfclock_perfdata_record *rec)
 		}
 	}
 	s->data_bytes += r.size + r.payload.size;
-	window_add(&s->window, &r);
-	return 0;
+	return window_add(&s->window, &r);
 }
 
 static int read_all(struct sorter *s)
@@ -361,8 +363,7 @@ int perfclock_perfdata_sort(struct perfclock_perfdata *p, int out_fd,
 		s.opts.tmp_dir = "/tmp";
 	memory -= MEMORY_OTHER;
 	err = pd_output_init(&s.out, out_fd);
-	if (!err)
-		err = window_init(&s.window, memory);
+	window_init(&s.window, memory);
 	if (!err)
 		err = run(&s, memory);
 	if (stats && !err)

@@ -10,23 +10,15 @@
 #define BYTES_PER_ENTRY	48	/* a guess: smaller records fill the table */
 #define HAS_PAYLOAD	(1u << 31)
 
-int window_init(struct window *w, size_t memory)
+void window_init(struct window *w, size_t memory)
 {
 	size_t arena = memory / 3;	/* two arenas, two tables */
 
 	if (arena > UINT32_MAX)
 		arena = UINT32_MAX;
 	memset(w, 0, sizeof(*w));
-	w->arena_size = arena;
-	w->room = arena / BYTES_PER_ENTRY;
-	w->arena = malloc(arena);
-	w->spare = malloc(arena);
-	w->entries = malloc(w->room * sizeof(*w->entries));
-	w->scratch = malloc(w->room * sizeof(*w->scratch));
-	if (w->arena && w->spare && w->entries && w->scratch)
-		return 0;
-	window_free(w);
-	return -ENOMEM;
+	w->arena_max = arena;
+	w->entries_max = arena / BYTES_PER_ENTRY;
 }
 
 void window_free(struct window *w)
@@ -40,28 +32,60 @@ void window_free(struct window *w)
 
 bool window_full(const struct window *w)
 {
-	return w->nr == w->room || w->arena_size - w->used < RECORD_MAX;
+	return w->nr == w->entries_max || w->arena_max - w->used < RECORD_MAX;
 }
 
 bool window_nearly_full(const struct window *w)
 {
-	return w->nr >= w->room - w->room / 16 ||
-	       w->used >= w->arena_size - w->arena_size / 16 ||
+	return w->nr >= w->entries_max - w->entries_max / 16 ||
+	       w->used >= w->arena_max - w->arena_max / 16 ||
 	       window_full(w);
 }
 
-void window_add(struct window *w, const struct sort_record *r)
+/* Room for 'need' things of a size: doubled, but never above max. */
+static int grow(void *pointer, size_t *room, size_t need, size_t max,
+		size_t size)
 {
-	struct window_entry *e = &w->entries[w->nr++];
+	void **p = pointer;
+	void *more;
+	size_t want = *room ? *room : 4096;
 
+	if (need <= *room)
+		return 0;
+	while (want < need)
+		want *= 2;
+	if (want > max)
+		want = max;
+	more = realloc(*p, want * size);
+	if (!more)
+		return -ENOMEM;
+	*p = more;
+	*room = want;
+	return 0;
+}
+
+int window_add(struct window *w, const struct sort_record *r)
+{
+	size_t end = w->used + r->size + sizeof(r->payload);
+	struct window_entry *e;
+	int err;
+
+	err = grow(&w->entries, &w->room, w->nr + 1, w->entries_max,
+		   sizeof(*e));
+	if (!err)
+		err = grow(&w->arena, &w->arena_size, end, w->arena_max, 1);
+	if (err)
+		return err;
+	e = &w->entries[w->nr++];
 	*e = (struct window_entry){ r->key, w->used, r->size };
 	memcpy(w->arena + w->used, r->data, r->size);
 	w->used += r->size;
 	if (!r->payload.size)
-		return;
+		return 0;
 	e->size |= HAS_PAYLOAD;
 	memcpy(w->arena + w->used, &r->payload, sizeof(r->payload));
 	w->used += sizeof(r->payload);
+	return 0;
 }
 
 /* Merge two neighbouring runs of 'from' into 'to'; the first wins ties. */
@@ -94,15 +118,18 @@ static size_t run_end(const struct window_entry *e, size_t start, size_t nr)
  * part of a round), so pairs of what is ascending already are merged until
  * one run is left. Stable, and n log(runs).
  */
-static void sort(struct window *w)
+static int sort(struct window *w)
 {
 	struct window_entry *swap;
-	size_t start, middle, end;
+	size_t start, middle, end, room;
 	bool sorted = false;
 
 	while (!sorted) {
 		if (run_end(w->entries, 0, w->nr) >= w->nr)
-			return;
+			return 0;
+		if (grow(&w->scratch, &w->scratch_room, w->nr, w->entries_max,
+			 sizeof(*swap)))
+			return -ENOMEM;
 		sorted = true;
 		for (start = 0; start < w->nr; start = end) {
 			middle = run_end(w->entries, start, w->nr);
@@ -118,7 +145,11 @@ static void sort(struct window *w)
 		swap = w->entries;
 		w->entries = w->scratch;
 		w->scratch = swap;
+		room = w->room;
+		w->room = w->scratch_room;
+		w->scratch_room = room;
 	}
+	return 0;
 }
 
 static size_t entry_bytes(const struct window_entry *e)
@@ -128,12 +159,19 @@ static size_t entry_bytes(const struct window_entry *e)
 }
 
 /* Move what stays to the spare arena, in key order. */
-static void keep_from(struct window *w, size_t first)
+static int keep_from(struct window *w, size_t first)
 {
-	struct window_entry *e = w->entries + first;
+	struct window_entry *e;
 	size_t i, bytes, at = 0;
 	uint8_t *swap;
 
+	if (first == w->nr) {
+		w->nr = w->used = 0;
+		return 0;
+	}
+	e = w->entries + first;
+	if (grow(&w->spare, &w->spare_size, w->arena_size, w->arena_max, 1))
+		return -ENOMEM;
 	for (i = 0; i < w->nr - first; i++) {
 		bytes = entry_bytes(&e[i]);
 		memcpy(w->spare + at, w->arena + e[i].at, bytes);
@@ -146,21 +184,26 @@ static void keep_from(struct window *w, size_t first)
 	swap = w->arena;
 	w->arena = w->spare;
 	w->spare = swap;
+	bytes = w->arena_size;
+	w->arena_size = w->spare_size;
+	w->spare_size = bytes;
+	return 0;
 }
 
-uint64_t window_least(struct window *w)
+int window_least(struct window *w, uint64_t *key)
 {
-	sort(w);
-	return w->nr ? w->entries[0].key : UINT64_MAX;
+	int err = sort(w);
+
+	*key = w->nr ? w->entries[0].key : UINT64_MAX;
+	return err;
 }
 
 int window_emit(struct window *w, bool all, window_fn fn, void *ctx)
 {
 	const size_t stop = all ? SIZE_MAX : w->used / 2;
 	size_t i, bytes = 0;
-	int err = 0;
+	int err = sort(w);
 
-	sort(w);
 	for (i = 0; !err && i < w->nr && bytes <= stop; i++) {
 		const struct window_entry *e = &w->entries[i];
 		struct sort_record r = {
@@ -174,7 +217,5 @@ int window_emit(struct window *w, bool all, window_fn fn, void *ctx)
 		bytes += entry_bytes(e);
 		err = fn(&r, ctx);
 	}
-	if (!err)
-		keep_from(w, i);
-	return err;
+	return err ? err : keep_from(w, i);
 }

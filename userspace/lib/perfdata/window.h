@@ -38,25 +38,28 @@ struct window_entry {
 
 struct window {
 	uint8_t *arena, *spare;
-	size_t arena_size, used;
+	size_t arena_size, spare_size, used;
+	size_t arena_max;
 	struct window_entry *entries, *scratch;
-	size_t room, nr;
+	size_t room, scratch_room, nr;
+	size_t entries_max;
 };
 
 /* 0 or a negative number, which window_emit() then returns. */
 typedef int (*window_fn)(const struct sort_record *r, void *ctx);
 
-/* memory: for all of it. 0, -ENOMEM. */
-int window_init(struct window *w, size_t memory);
+/* memory: the bound for all of it; it grows up to that. */
+void window_init(struct window *w, size_t memory);
 void window_free(struct window *w);
 /* Not before a record of 64 KiB may fail to fit. */
 bool window_full(const struct window *w);
 /* Time to emit, if the next record has a stamp of its own. */
 bool window_nearly_full(const struct window *w);
-void window_add(struct window *w, const struct sort_record *r);
-/* Emit the first half, or all of it. */
+/* 0, -ENOMEM; to be called when not full. */
+int window_add(struct window *w, const struct sort_record *r);
+/* Emit the first half, or all of it. -ENOMEM, or what fn returned. */
 int window_emit(struct window *w, bool all, window_fn fn, void *ctx);
-/* The least key inside; ~0 if empty. Sorts. */
-uint64_t window_least(struct window *w);
+/* Put in order, and tell the least key inside; ~0 if empty. 0, -ENOMEM. */
+int window_least(struct window *w, uint64_t *key);
 
 #endif /* PERFCLOCK_LIB_PERFDATA_WINDOW_H */
