@@ -39,6 +39,16 @@ static void user_record(struct gen *g, uint32_t type, uint64_t first,
 	gen_record_end(g);
 }
 
+static void cpu_map(struct gen *g, const uint16_t *words, int nr)
+{
+	int i;
+
+	gen_record(g, PERFCLOCK_PERFDATA_CPU_MAP);
+	for (i = 0; i < nr; i++)
+		gen_u16(g, words[i]);
+	gen_record_end(g);
+}
+
 static void user_records(struct gen *g)
 {
 	user_record(g, PERFCLOCK_PERFDATA_EVENT_TYPE, 1, 80);
@@ -52,12 +62,14 @@ static void user_records(struct gen *g)
 	user_record(g, PERFCLOCK_PERFDATA_STAT_ROUND, 1, 24);
 	user_record(g, PERFCLOCK_PERFDATA_EVENT_UPDATE, 1, 32);
 	user_record(g, PERFCLOCK_PERFDATA_TIME_CONV, 1, 56);
-	user_record(g, PERFCLOCK_PERFDATA_HEADER_FEATURE, 3, 32);
+	user_record(g, PERFCLOCK_PERFDATA_HEADER_FEATURE, 10, 32);
 	gen_raw(g, PERFCLOCK_PERFDATA_FINISHED_INIT, NULL, 0);
-	gen_raw(g, PERFCLOCK_PERFDATA_CPU_MAP, "\0\0\2\0\0\0\1\0", 8);
-	gen_raw(g, PERFCLOCK_PERFDATA_CPU_MAP,
-		"\1\0\1\0\x08\0\0\0\xff\0\0\0\0\0\0\0", 16);
-	gen_raw(g, PERFCLOCK_PERFDATA_TRACING_DATA, "\x08\0\0\0", 4);
+	/* CPUs 0 and 1, as numbers and as a mask of one long word. */
+	cpu_map(g, (const uint16_t[]){ 0, 2, 0, 1 }, 4);
+	cpu_map(g, (const uint16_t[]){ 1, 1, 8, 0, 3, 0, 0, 0 }, 8);
+	gen_record(g, PERFCLOCK_PERFDATA_TRACING_DATA);
+	gen_u32(g, 8);
+	gen_record_end(g);
 	gen_bytes(g, "tracing.", 8);
 	gen_raw(g, 32769, "kern", 4);
 	gen_raw(g, 63, NULL, 24);
@@ -105,7 +117,8 @@ static void features(struct gen *g)
 {
 	static const uint8_t zeros[64];
 
-	gen_feature(g, 3, "\x04\0\0\0abc", 8);
+	gen_feature(g, 3, g->o.big ? "\0\0\0\x04" "abc" :
+		    "\x04\0\0\0abc", 8);
 	gen_feature(g, 7, zeros, 8);
 	gen_feature(g, 18, zeros, 24);
 	gen_feature(g, 21, zeros, 16);
