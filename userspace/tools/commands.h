@@ -12,6 +12,7 @@ int cmd_compare(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_now(int argc, char **argv);
 int cmd_sort(int argc, char **argv);
+int cmd_stat(int argc, char **argv);
 int cmd_trace(int argc, char **argv);
 
 #endif /* TOOLS_COMMANDS_H */

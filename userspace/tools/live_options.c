@@ -96,7 +96,7 @@ int live_options_check(struct live_options *o, struct options_rest *rest)
 
 	if (rest->dashes && !rest->argc)
 		return tool_usage("no command after --");
-	if (rest->argc && !rest->dashes)
+	if (rest->argc > rest->nr_dashed)
 		return tool_usage("unexpected word '%s'; a command to run "
 				  "goes after --", rest->argv[0]);
 	if (rest->argc)

@@ -18,6 +18,7 @@ static const struct command commands[] = {
 	{ "info", cmd_info, "which clocks and watermarks there are here, and why not" },
 	{ "now", cmd_now, "the time of a clock, as perf would stamp a record now" },
 	{ "trace", cmd_trace, "print the records of all CPUs in true order" },
+	{ "stat", cmd_stat, "how long it took from begin to end, as a live table" },
 	{ "compare", cmd_compare, "hold every policy against the same events" },
 	{ "check", cmd_check, "how far out of order is a recording, and what is broken" },
 	{ "sort", cmd_sort, "write a recording in stamp order" },

@@ -202,6 +202,7 @@ bool options_parse(const struct command_help *help,
 
 		if (!strcmp(arg, "--")) {
 			rest->dashes = true;
+			rest->nr_dashed = argc - i - 1;
 			while (++i < argc)
 				argv[words++] = argv[i];
 			break;

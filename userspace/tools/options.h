@@ -57,7 +57,8 @@ struct command_help {
 struct options_rest {
 	int argc;
 	char **argv;		/* in place, NULL-terminated */
-	bool dashes;		/* "--" stood before them */
+	bool dashes;		/* there was a "--" */
+	int nr_dashed;		/* words after it */
 	int status;		/* exit status, if options_parse() said stop */
 };
 

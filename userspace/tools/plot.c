@@ -11,6 +11,7 @@
 
 #include "common.h"
 #include "compare_live.h"
+#include "live.h"
 #include "plot.h"
 
 /* Colours that people with any colour sight tell apart. */
@@ -24,6 +25,35 @@ static const char *color_of(const struct compare_result *r, unsigned int i)
 	if (!strcmp(r->name, "watermark"))
 		return "#000000";
 	return colors[i % ARRAY_SIZE(colors)];
+}
+
+/* "backoff=10000000" as people say it. */
+static const char *label_of(const struct compare_result *r, char *buf,
+			    size_t size)
+{
+	char ns[32];
+
+	if (strncmp(r->name, "backoff=", 8))
+		return r->name;
+	snprintf(buf, size, "backoff %s",
+		 format_ns(ns, sizeof(ns), strtoull(r->name + 8, NULL, 10)));
+	return buf;
+}
+
+/* Ticks that say 1 us, not 10^{-3}; unit: of the axis, in ns. */
+static void time_tics(FILE *f, double unit)
+{
+	static const char *const names[] = {
+		"1 ns", "10 ns", "100 ns", "1 us", "10 us", "100 us", "1 ms",
+		"10 ms", "100 ms", "1 s", "10 s",
+	};
+	double ns = 1;
+	unsigned int i;
+
+	fprintf(f, "set xtics rotate by -40 (");
+	for (i = 0; i < ARRAY_SIZE(names); i++, ns *= 10)
+		fprintf(f, "%s\"%s\" %g", i ? ", " : "", names[i], ns / unit);
+	fprintf(f, ")\n");
 }
 
 static bool in_path(const char *program)
@@ -112,11 +142,12 @@ static void lag_tics(FILE *f, const struct compare_result *const *results,
 		     unsigned int nr)
 {
 	unsigned int i;
+	char buf[64];
 
 	fprintf(f, "set ytics (");
 	for (i = 0; i < nr; i++)
-		fprintf(f, "%s\"%s\" %u", i ? ", " : "", results[i]->name,
-			nr - i);
+		fprintf(f, "%s\"%s\" %u", i ? ", " : "",
+			label_of(results[i], buf, sizeof(buf)), nr - i);
 	fprintf(f, ")\n");
 	for (i = 0; i < nr; i++)
 		if (!results[i]->lag.count)
@@ -132,16 +163,18 @@ static void lateness_panel(FILE *f, const struct compare_result *const *results,
 {
 	bool any = false;
 	unsigned int i;
+	char buf[64];
 
 	for (i = 0; i < nr; i++)
 		any |= results[i]->lateness.count;
 	fprintf(f, "set title 'Late records: how many, and by how much'\n"
-		"set xlabel 'late by more than (us)'\n"
+		"set xlabel 'late by more than'\n"
 		"set ylabel 'records'\n"
-		"set logscale xy\nset format x '10^{%%L}'\n"
-		"set format y '10^{%%L}'\nset yrange [0.7:*]\n"
-		"set key outside bottom center horizontal maxcols 3 "
-		"font ',10' samplen 2\n");
+		"set logscale xy\nset format y '10^{%%L}'\n"
+		"set yrange [0.7:*]\nset xrange [0.01:*]\n"
+		"set key at screen 0.26,0.01 bottom center horizontal "
+		"maxcols 3 font ',10' samplen 2\n");
+	time_tics(f, 1e3);
 	if (!any)
 		fprintf(f, "set xrange [0.1:1000]\nset yrange [0.7:10]\n"
 			"set label 'no policy had a late record' at graph "
@@ -153,12 +186,13 @@ static void lateness_panel(FILE *f, const struct compare_result *const *results,
 		if (r->lateness.count)
 			fprintf(f, "%s$late%u using 1:2 with steps lw 2 lc rgb "
 				"'%s' title '%s: %llu'", i ? ", " : "", i,
-				color_of(r, i), r->name,
+				color_of(r, i), label_of(r, buf, sizeof(buf)),
 				(unsigned long long)r->late);
 		else
 			fprintf(f, "%sNaN with lines lw 2 lc rgb '%s' title "
 				"'%s: none late'", i ? ", " : "",
-				color_of(r, i), r->name);
+				color_of(r, i),
+				label_of(r, buf, sizeof(buf)));
 	}
 	fprintf(f, "\nunset label\n");
 }
@@ -167,14 +201,15 @@ static void lag_panel(FILE *f, const struct compare_result *const *results,
 		      unsigned int nr)
 {
 	fprintf(f, "set title 'Lag: what is held back'\n"
-		"set xlabel 'now minus the limit (ms): box 25 to 75%%, "
+		"set xlabel 'now minus the limit: box 25 to 75%%, "
 		"line 1 to 99%%'\n"
 		"unset ylabel\nunset logscale y\nset format y '%%s'\n"
 		"set yrange [0.3:%u.7]\nset xrange [*:*]\nunset key\n",
 		nr);
+	time_tics(f, 1e6);
 	lag_tics(f, results, nr);
 	fprintf(f, "set boxwidth 0.5\n"
-		"plot $lag using 4:1:2:6 with xerrorbars ps 0 lw 1.5 "
+		"plot $lag using 2:1:($6-$2):(0) with vectors nohead lw 1.5 "
 		"lc rgb '#555555', "
 		"$lag using 4:1:3:5:($1-0.28):($1+0.28) with boxxyerror "
 		"fs solid 0.5 lc rgb '#0072b2', "
@@ -194,7 +229,7 @@ int plot_policies(const char *path, const char *title,
 		return -errno;
 	}
 	/* Through stdin, so that no name of a file is ever quoted wrongly. */
-	fprintf(f, "set terminal svg size 1000,480 font 'sans-serif,12' "
+	fprintf(f, "set terminal svg size 1000,500 font 'sans-serif,12' "
 		"background '#ffffff'\nset encoding utf8\n");
 	for (i = 0; i < nr; i++)
 		lateness_data(f, results[i], i);
@@ -204,7 +239,7 @@ int plot_policies(const char *path, const char *title,
 		fprintf(f, strchr("\\\"`$", *path) ? "\\%c" : "%c", *path);
 	fprintf(f, "\"\nset multiplot layout 1,2 title '%s'\n"
 		"set grid lc rgb '#dddddd'\nset border 3\n"
-		"set tics nomirror\n", title);
+		"set tics nomirror\nset bmargin 9\nset rmargin 6\n", title);
 	lateness_panel(f, results, nr);
 	lag_panel(f, results, nr);
 	fprintf(f, "unset multiplot\n");
