@@ -164,13 +164,24 @@ static void pc_forget(void)
 	pc_newest = NULL;
 }
 
+/* Sleeps until the time comes, or until woken. */
+static void pc_pause_until(ktime_t until)
+{
+	set_current_state(TASK_INTERRUPTIBLE);
+	if (kthread_should_stop() || !READ_ONCE(pc_users))
+		__set_current_state(TASK_RUNNING);
+	else
+		schedule_hrtimeout_range(&until, 20 * NSEC_PER_USEC,
+					 HRTIMER_MODE_ABS);
+}
+
 /*
  * rcu_normal turns expedited grace periods into normal ones (the default of
  * PREEMPT_RT kernels), and does not show itself to modules but by the time
  * they take. If three in a row took as long, overlapping is the better way;
  * look again after PC_SLOW_STEPS steps.
  */
-#define PC_SLOW_NS	(2 * (u64)TICK_NSEC)
+#define PC_SLOW_NS	(5 * (u64)NSEC_PER_MSEC)
 #define PC_SLOW_STEPS	256
 
 static unsigned int pc_slow;	/* slow ones in a row */
@@ -194,42 +205,38 @@ static void pc_expedite(void)
 	}
 }
 
-static bool pc_expedite_now(void)
+/*
+ * The rate limit holds between expedited grace periods, not between steps: a
+ * step may come early, when a file is opened or closed.
+ */
+static void pc_step_expedited(void)
 {
-	if (!READ_ONCE(pc_expediters))
-		return false;
-	if (!pc_overlap)
-		return true;
-	pc_overlap--;
-	return false;
-}
+	static ktime_t last;
+	ktime_t now = ktime_get();
+	ktime_t due = ktime_add_us(last, READ_ONCE(pc_expedited_interval_us));
 
-/* Sleeps until @us after @from, or until woken, whichever is first. */
-static void pc_pause(ktime_t from, unsigned int us)
-{
-	ktime_t until = ktime_add_us(from, us);
-
-	set_current_state(TASK_INTERRUPTIBLE);
-	if (kthread_should_stop() || !READ_ONCE(pc_users))
-		__set_current_state(TASK_RUNNING);
-	else
-		schedule_hrtimeout_range(&until, 20 * NSEC_PER_USEC,
-					 HRTIMER_MODE_ABS);
+	if (ktime_before(now, due)) {
+		pc_pause_until(due);
+		return;
+	}
+	last = now;
+	pc_expedite();
 }
 
 static void pc_step(void)
 {
-	ktime_t from = ktime_get();
+	ktime_t now = ktime_get();
 
 	pc_clock_observe();
 	pc_land();
-	if (pc_expedite_now()) {
-		pc_expedite();
-		pc_pause(from, READ_ONCE(pc_expedited_interval_us));
-	} else {
-		pc_take_off();
-		pc_pause(from, READ_ONCE(pc_interval_us));
+	if (READ_ONCE(pc_expediters) && !pc_overlap) {
+		pc_step_expedited();
+		return;
 	}
+	if (pc_overlap)
+		pc_overlap--;
+	pc_take_off();
+	pc_pause_until(ktime_add_us(now, READ_ONCE(pc_interval_us)));
 }
 
 static int pc_engine(void *unused)

@@ -29,9 +29,10 @@ $(BUILD)/tests/perf_clock/%: $(KS)/%.c $(KS)/perf_clock_test.h \
 
 .PHONY: kselftests check-module
 kselftests: $(KSELFTESTS) ## build the module's kselftests
-check-module: $(KSELFTESTS) ## the module's kselftests in a guest (KERNEL=6.12)
+check-module: $(KSELFTESTS) ## kselftests in a guest, and if they can fail (KERNEL=6.12)
 	selftests/vm/run --name kselftests --timeout 600 \
 		$(if $(KERNEL),--kernel $(KERNEL)) --tap $(KSELFTESTS)
+	$(KS)/test_teeth $(BUILD)
 
 # What the doors cost and how far the watermark lags, on one kernel.
 $(BUILD)/bench/bench_doors: selftests/bench/bench_doors.c
