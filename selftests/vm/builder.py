@@ -7,6 +7,7 @@ its own: a tool root, packages of that release unpacked (not installed) into
 the cache and entered by chroot in a mount namespace; needs no root where
 user namespaces are allowed, which Debian does.
 """
+import hashlib
 import os
 import re
 import shlex
@@ -37,16 +38,17 @@ def wanted_compiler(kdir):
         return re.search(r'\bgcc-\d+\b', f.read()).group()
 
 
-def tool_root(codename, compiler):
+def tool_root(codename, packages):
     """The folder to chroot to for building with that release's tools."""
+    packages = sorted(set(TOOLS + packages))
+    digest = hashlib.sha256(' '.join(packages).encode()).hexdigest()[:8]
     with debian.locked('tools-' + codename):
         path = os.path.join(debian.cache_dir('tools'),
-                            '%s-%s' % (codename, compiler))
+                            '%s-%s' % (codename, digest))
 
         def fill(where):
             apt = debian.Apt(codename)
-            names = apt.dependencies(TOOLS + [compiler, 'libelf-dev',
-                                              'libssl-dev', 'zlib1g'])
+            names = apt.dependencies(packages)
             debian.unpack(apt.fetch(names), where)
             for link, target in LINKS.items():
                 if not os.path.lexists(os.path.join(where, link)):
@@ -72,6 +74,13 @@ def enter(root, argv):
     return ['unshare', '--mount'] + user + ['sh', '-c', '\n'.join(script)]
 
 
+def environment():
+    """Ours without what an outer make would tell an inner one."""
+    return {name: value for name, value in os.environ.items()
+            if name not in ('MAKEFLAGS', 'MFLAGS', 'MAKEOVERRIDES',
+                            'MAKELEVEL')}
+
+
 # Target of make: where it leaves the module, below a folder of the release.
 TARGETS = {'module': ('build/module', 'perf_clock.ko'),
            'inject-module': ('build/inject', 'perf_clock_inject.ko')}
@@ -88,14 +97,12 @@ def build_module(kernel, target='module', no_gp=False):
     if kernel.arch == 'arm64':
         argv += ['ARCH=arm64', 'CROSS_COMPILE=aarch64-linux-gnu-']
     elif codename != host_codename():
-        root = tool_root(codename, wanted_compiler(kernel.kdir))
+        root = tool_root(codename,
+                         [wanted_compiler(kernel.kdir)] + kernel.tools)
         argv = enter(root, argv)
     # One build at a time: Kbuild writes beside the sources.
     with debian.locked('module'):
-        env = {k: v for k, v in os.environ.items()
-               if k not in ('MAKEFLAGS', 'MFLAGS', 'MAKEOVERRIDES',
-                            'MAKELEVEL')}
-        debian.run(argv, env=env)
+        debian.run(argv, env=environment())
     path = os.path.join(TOP, folder, kernel.release, name)
     if not os.path.exists(path):
         raise debian.Error('make %s left no %s' % (target, path))

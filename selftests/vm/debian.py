@@ -98,7 +98,8 @@ class Apt:
         self.updated = False
 
     def _configure(self):
-        for part in ('lists/partial', 'archives/partial', 'etc'):
+        for part in ('lists/partial', 'archives/partial',
+                     'etc/preferences.d'):
             os.makedirs(os.path.join(self.root, part), exist_ok=True)
         # How the machine reaches its mirror (proxies, time-outs) holds here.
         dump = run(['apt-config', 'dump'])
@@ -167,11 +168,16 @@ class Apt:
 
     def show(self, package):
         """The fields of the version of a package that apt would install."""
+        return self.show_all([package])[0]
+
+    def show_all(self, packages):
         self.update()
-        text = run(['apt-cache', 'show', '--no-all-versions', package],
+        text = run(['apt-cache', 'show', '--no-all-versions'] + packages,
                    env=self.env)
-        return dict(re.findall(r'^([A-Za-z0-9-]+): (.*)$',
-                               text.split('\n\n')[0], re.M))
+        stanzas = [dict(re.findall(r'^([A-Za-z0-9-]+): (.*)$', stanza, re.M))
+                   for stanza in text.split('\n\n')]
+        by_name = {fields.get('Package'): fields for fields in stanzas}
+        return [by_name[package] for package in packages]
 
     def dependencies(self, packages):
         """The packages and all that they depend on, by name."""
@@ -182,7 +188,7 @@ class Apt:
 
     def fetch(self, packages):
         """The .deb files of packages, in order."""
-        fields = [self.show(package) for package in packages]
+        fields = self.show_all(packages)
         wanted = [os.path.join(cache_dir('deb'),
                                os.path.basename(f['Filename']))
                   for f in fields]

@@ -45,8 +45,9 @@ ALIASES = {'bullseye': '5.10', 'bookworm': '6.1', 'trixie': '6.12',
 class Unpacked:
     """A kernel in the cache, ready to build modules for and to boot."""
 
-    def __init__(self, kernel, root, release):
+    def __init__(self, kernel, root, release, tools):
         self.kernel = kernel
+        self.tools = tools      # packages that building for it needs
         self.arch = kernel.arch
         self.root = root
         self.release = release
@@ -73,14 +74,18 @@ def lookup(name):
     return KERNELS[name]
 
 
+def depends(fields):
+    """The names of all packages that a package names as needed."""
+    return re.findall(r'[a-z0-9][a-z0-9.+-]+',
+                      re.sub(r'\(.*?\)', '', fields.get('Depends', '')))
+
+
 def closure(apt, package, found):
     """The versioned linux-* packages that a package pulls in, and itself."""
     if package in found:
         return
-    fields = apt.show(package)
-    found[package] = fields
-    for depend in re.findall(r'[a-z0-9][a-z0-9.+-]+',
-                             re.sub(r'\(.*?\)', '', fields.get('Depends', ''))):
+    found[package] = apt.show(package)
+    for depend in depends(found[package]):
         if re.match(r'linux-(image|binary|modules|base|headers|kbuild)-\d',
                     depend) and not depend.endswith(('-dbg', '-unsigned')):
             closure(apt, depend, found)
@@ -140,4 +145,7 @@ def unpack(name):
             relocate(where, root)
 
         debian.make_dir(root, fill)
-    return Unpacked(kernel, root, release)
+    tools = {name for package in packages
+             if package.startswith('linux-kbuild-')
+             for name in depends(packages[package])}
+    return Unpacked(kernel, root, release, sorted(tools))

@@ -3,6 +3,7 @@
 import os
 import re
 import shlex
+import sys
 
 RESULT = re.compile(r'^(not )?ok\b\s*\d*\s*(?:- )?(.*)$')
 PLAN = re.compile(r'^1\.\.(\d+)(?:\s+#\s*SKIP\s*(.*))?', re.I)
@@ -11,25 +12,29 @@ PLAN = re.compile(r'^1\.\.(\d+)(?:\s+#\s*SKIP\s*(.*))?', re.I)
 class Stream:
     """Numbers the tests anew; the plan comes last, as TAP allows."""
 
-    def __init__(self):
-        self.count = 0
-        self.failed = 0
-        print('TAP version 13', flush=True)
+    def __init__(self, out=sys.stdout):
+        self.out = out
+        self.count = self.failed = self.skipped = 0
+        self.write('TAP version 13')
+
+    def write(self, line):
+        print(line, file=self.out, flush=True)
 
     def result(self, good, text):
         self.count += 1
         self.failed += not good
-        print('%sok %d %s' % ('' if good else 'not ', self.count, text),
-              flush=True)
+        if good and re.search(r'# SKIP\b', text, re.I):
+            self.skipped += 1
+        self.write('%sok %d %s' % ('' if good else 'not ', self.count, text))
 
     def end(self):
-        print('1..%d' % self.count, flush=True)
+        self.write('1..%d' % self.count)
         return 1 if self.failed else 0
 
 
 def merge(stream, name, output, end):
     """One program's tests; its own failures count as one test of its."""
-    planned = ran = failed = None
+    planned = None
     ran = failed = 0
     for line in output.splitlines():
         plan, result = PLAN.match(line), RESULT.match(line)
@@ -44,7 +49,7 @@ def merge(stream, name, output, end):
             stream.result(not result.group(1),
                           '%s: %s' % (name, result.group(2)))
         elif not line.startswith('TAP version'):
-            print('# %s' % line.lstrip('# '), flush=True)
+            stream.write('# %s' % line.lstrip('# '))
     trouble = None
     if end is None:
         trouble = 'the guest died under it'
@@ -58,7 +63,7 @@ def merge(stream, name, output, end):
         trouble = 'planned %d tests, ran %d' % (planned, ran)
     if trouble:
         stream.result(False, '%s: runs to its end' % name)
-        print('# %s: %s' % (name, trouble), flush=True)
+        stream.write('# %s: %s' % (name, trouble))
 
 
 def seconds_for(program, default=120):
@@ -71,20 +76,19 @@ def seconds_for(program, default=120):
     return int(got.group(1)) if got else default
 
 
-def run_programs(machine, programs):
-    """Run TAP programs (with arguments, quoted) in a guest; exit status."""
-    stream = Stream()
+def run_programs(machine, programs, stream):
+    """Run TAP programs (with arguments, quoted) in a guest; its result."""
     for program in programs:
         words = shlex.split(program)
         packed = machine.pack(words)
         machine.add_job(os.path.basename(words[0]), seconds_for(words[0]),
                         shlex.join(packed))
     result = machine.boot()
-    print('# kernel %s, %.0f s' % (result.release, result.seconds))
+    stream.write('# kernel %s, %.0f s' % (result.release, result.seconds))
     for name, output, end in result.jobs:
         merge(stream, name, output.decode(errors='replace'), end)
     stream.result(not result.problems,
                   'guest runs to its end, module unloads, kernel log is clean')
     for problem in result.problems:
-        print('# ' + problem)
-    return stream.end()
+        stream.write('# ' + problem)
+    return result

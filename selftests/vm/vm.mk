@@ -4,18 +4,28 @@
 # a guest with the module loaded.
 
 VM := selftests/vm
-GUEST_TESTS += $(LIVE_BINS)
 
-VM_TESTS := $(VM)/test_harness $(BUILD)/tests/vm/test_guest
+VM_TESTS := $(VM)/test_harness $(BUILD)/tests/vm/guest_module \
+	    $(BUILD)/tests/vm/guest_live
 TAP_PROGRAMS += $(VM_TESTS)
 
-$(BUILD)/tests/vm/test_guest: $(GUEST_TESTS) $(VM)/vm.mk
-	@mkdir -p $(@D)
-	printf '#!/bin/sh\nexec $(VM)/run --name guest --mem 2G --timeout 500 \\\n\t--tap $(GUEST_TESTS)\n' > $@
-	echo timeout=600 > $@.settings
-	chmod +x $@
+# $(call guest_script,NAME,SECONDS,PROGRAMS): a TAP program that runs others.
+define guest_script
+@mkdir -p $(@D)
+printf '#!/bin/sh\nexec $(VM)/run --name $(1) --mem 2G --timeout $(2) \\\n\t--tap $(3)\n' > $@
+echo timeout=$$(($(2) + 60)) > $@.settings
+chmod +x $@
+endef
 
-.PHONY: demo check-vm
+$(BUILD)/tests/vm/guest_module: $(GUEST_TESTS) $(VM)/vm.mk
+	$(call guest_script,module,400,$(GUEST_TESTS))
+
+$(BUILD)/tests/vm/guest_live: $(LIVE_BINS) $(VM)/vm.mk
+	$(call guest_script,live,300,$(LIVE_BINS))
+
+.PHONY: demo check-vm check-matrix guest-tests
+guest-tests: $(GUEST_TESTS)
+
 demo: ## a stock Debian kernel in QEMU, 4 CPUs, one stream in true order
 	@scripts/install-deps build vm
 	@$(MAKE) --no-print-directory -s all
@@ -23,3 +33,8 @@ demo: ## a stock Debian kernel in QEMU, 4 CPUs, one stream in true order
 
 check-vm: all $(VM_TESTS) ## the tests that need a guest
 	scripts/tap-run --log $(BUILD)/check $(VM_TESTS)
+
+check-matrix: ## the guest tests on every kernel and architecture (MATRIX=6.12)
+	@scripts/install-deps build vm matrix
+	@$(MAKE) --no-print-directory -s guest-tests
+	@$(VM)/matrix --build $(BUILD) $(MATRIX:%=--kernel %) -- $(GUEST_TESTS)
