@@ -267,7 +267,7 @@ static void piece(struct text *t, size_t *line, unsigned int width,
 	}
 	if (t->used > *line)
 		text_string(t, "; ");
-	text_string(t, s);
+	text_bytes(t, s, width && strlen(s) > width ? width : strlen(s));
 }
 
 void stat_table_notes(struct text *t, const struct stat_run *r,

@@ -49,6 +49,14 @@ $(BUILD)/tests/tools/%: selftests/tools/%.c selftests/tap.h $(TOOL_PARTS) $(LIB_
 
 -include $(TOOL_TEST_BINS:=.d)
 
+# Tests of the whole command, on this machine's events.
+TOOL_DRIVERS := $(wildcard selftests/live/test_cmd_*.py)
+TAP_PROGRAMS += $(TOOL_DRIVERS)
+
+.PHONY: check-tools
+check-tools: $(TOOL) $(TOOL_TEST_BINS) ## run the command's tests only
+	scripts/tap-run --log $(BUILD)/check $(TOOL_TEST_BINS) $(TOOL_DRIVERS)
+
 INSTALL_FILES += 755:$(TOOL):$(PREFIX)/bin/perfclock
 
 -include $(TOOL_OBJS:.o=.d)

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the drivers of the command share: TAP, running it, and load.
+
+A test is a function with @test; it fails by an exception, and skips with
+raise Skip(reason). PERFCLOCK names the command; build/perfclock else.
+"""
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__))))
+PERFCLOCK = os.environ.get('PERFCLOCK', os.path.join(TOP, 'build/perfclock'))
+LIMIT = 60
+TESTS = []
+
+
+class Skip(Exception):
+    pass
+
+
+def test(fn):
+    TESTS.append(fn)
+    return fn
+
+
+def perfclock(*args, limit=LIMIT, **kwargs):
+    """Run it to its end."""
+    return subprocess.run([PERFCLOCK] + list(args), stdin=subprocess.DEVNULL,
+                          stdout=kwargs.pop('stdout', subprocess.PIPE),
+                          stderr=subprocess.PIPE, text=True,
+                          errors='replace', timeout=limit, **kwargs)
+
+
+def start(*args, **kwargs):
+    kwargs.setdefault('stdout', subprocess.PIPE)
+    return subprocess.Popen([PERFCLOCK] + list(args),
+                            stdin=subprocess.DEVNULL,
+                            stderr=subprocess.PIPE, text=True, **kwargs)
+
+
+def summary(*args, **kwargs):
+    """The object that --json=FILE gets; the run must be fine."""
+    with tempfile.TemporaryDirectory() as d:
+        path = os.path.join(d, 'out.json')
+        got = perfclock(args[0], '--json=' + path, *args[1:], **kwargs)
+        check(got.returncode == 0, got.stderr)
+        with open(path) as f:
+            return json.load(f), got
+
+
+def check(condition, what=''):
+    if not condition:
+        raise AssertionError(what or 'not so')
+
+
+def refused(got, status, *words):
+    """Ended with that status, and one line on stderr that has the words."""
+    check(got.returncode == status,
+          'exit %d: %s' % (got.returncode, got.stderr))
+    check(not got.stdout, 'something was printed: %r' % got.stdout)
+    check(len(got.stderr.splitlines()) == 1, got.stderr)
+    for word in words:
+        check(word in got.stderr, '%r not in: %s' % (word, got.stderr))
+
+
+class Load:
+    """Loops of system calls, one pinned to each CPU given."""
+    LOOP = ('import os,sys\nos.sched_setaffinity(0, {int(sys.argv[1])})\n'
+            'while 1: os.getppid()')
+
+    def __init__(self, cpus=None):
+        self.cpus = cpus if cpus is not None else online()[:4]
+
+    def __enter__(self):
+        self.children = [subprocess.Popen([sys.executable, '-c', self.LOOP,
+                                           str(cpu)]) for cpu in self.cpus]
+        time.sleep(0.3)
+        return self
+
+    def __exit__(self, *what):
+        for child in self.children:
+            child.kill()
+            child.wait()
+
+
+def online():
+    return sorted(os.sched_getaffinity(0))
+
+
+def need_tracepoints():
+    """Skip, with the reason, where system-wide tracepoints are not for us."""
+    got = perfclock('trace', '-e', 'sched:sched_switch', '-a', '--duration',
+                    '0.1')
+    if got.returncode:
+        raise Skip(got.stderr.strip())
+
+
+def as_nobody():
+    """preexec_fn: give up all rights."""
+    os.setgroups([])
+    os.setgid(65534)
+    os.setuid(65534)
+
+
+def need_root():
+    if os.geteuid():
+        raise Skip('not root')
+
+
+def main(setup=None):
+    os.chdir(TOP)
+    print('TAP version 13\n1..%d' % len(TESTS), flush=True)
+    failed = False
+    reason = None
+    if setup:
+        try:
+            setup()
+        except Skip as skip:
+            reason = str(skip)
+    for number, fn in enumerate(TESTS, 1):
+        result, note = 'ok', ''
+        try:
+            if reason is not None:
+                raise Skip(reason)
+            if len(sys.argv) > 1 and sys.argv[1] not in fn.__name__:
+                raise Skip('not asked for')
+            fn()
+        except Skip as skip:
+            note = ' # SKIP %s' % skip
+        except Exception:        # a test's failure, of any kind
+            result, failed = 'not ok', True
+            for line in traceback.format_exc().splitlines():
+                print('# ' + line)
+        print('%s %d %s%s' % (result, number, fn.__name__, note), flush=True)
+    return 1 if failed else 0

@@ -1,0 +1,269 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""perfclock trace, as people and scripts use it."""
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+
+from cmdtest import (Load, Skip, check, main, need_tracepoints, online,
+                     perfclock, start, summary, test)
+
+EVENT = 'raw_syscalls:sys_enter'
+LINE = re.compile(r'^ *(?P<comm>.{1,16}) +(?P<tid>\d+) \[(?P<cpu>\d{3})\] '
+                  r'+(?P<s>\d+)\.(?P<ns>\d{9}): (?P<event>[\w:]+): '
+                  r'(?P<text>.*)$')
+
+
+def lines(got):
+    return [x for x in got.stdout.splitlines() if not x.startswith('#')]
+
+
+@test
+def lines_are_those_of_perf_script():
+    got = perfclock('trace', '-e', EVENT, '--duration', '0.5')
+    check(got.returncode == 0, got.stderr)
+    check(len(lines(got)) > 5, 'hardly any line')
+    for line in lines(got):
+        match = LINE.match(line)
+        check(match, line)
+        check(match['event'] == EVENT)
+        check(re.match(r'NR -?\d+ \(([0-9a-f]+, ){5}[0-9a-f]+\)( \w+)?$',
+                       match['text']), match['text'])
+
+
+@test
+def order_holds_while_all_cpus_are_busy():
+    with Load():
+        result, got = summary('trace', '-e', EVENT, '-a', '--duration', '2')
+    last, cpus = 0, set()
+    for line in lines(got):
+        match = LINE.match(line)
+        stamp = int(match['s'] + match['ns'])
+        check(stamp >= last, 'back in time: ' + line)
+        last = stamp
+        cpus.add(int(match['cpu']))
+    check(cpus >= set(online()[:4]), 'only CPUs %s' % cpus)
+    check(result['late'] == 0 and result['proven'], str(result))
+    check(result['events'] == len(lines(got)),
+          '%d events, %d lines' % (result['events'], len(lines(got))))
+
+
+@test
+def the_summary_has_what_scripts_rely_on():
+    result, _ = summary('trace', '-e', EVENT, '--duration', '0.3')
+    for key in ('events lost late max_late_ns provider proven rounds rings '
+                'held_max cpu_ns_per_event duration_ns').split():
+        check(key in result, key)
+    check(set(result['lag_ns']) == {'p50', 'p99', 'max'})
+    check(result['rings'] == len(online()), str(result['rings']))
+    check(0.25e9 < result['duration_ns'] < 5e9)
+
+
+@test
+def json_alone_on_stdout_is_one_object():
+    got = perfclock('trace', '-e', EVENT, '--duration', '0.2', '--json')
+    check(got.returncode == 0 and json.loads(got.stdout)['events'] > 0)
+
+
+@test
+def jsonl_has_an_object_a_line():
+    got = perfclock('trace', '-e', EVENT, '--duration', '0.3', '--jsonl')
+    records = [json.loads(x) for x in got.stdout.splitlines()]
+    check(len(records) > 5)
+    for r in records:
+        check(r['event'] == EVENT and len(r['fields']['args']) == 6)
+    check(any(r['syscall'] for r in records))
+    stamps = [r['time_ns'] for r in records]
+    check(stamps == sorted(stamps))
+
+
+@test
+def max_events_ends_after_just_so_many():
+    got = perfclock('trace', '-e', EVENT, '--max-events', '7')
+    check(got.returncode == 0 and len(lines(got)) == 7, got.stdout)
+
+
+@test
+def a_command_is_traced_from_its_first_call_on():
+    result, got = summary('trace', '-e', EVENT, '--', 'sh', '-c',
+                          'cat /dev/null; exit 3')
+    text = '\n'.join(lines(got))
+    check(re.search(r'^ *cat +\d+ .* openat$', text, re.M), text[-2000:])
+    check(' exit_group' in text)
+    comms = {LINE.match(x)['comm'] for x in lines(got)}
+    check('python3' not in comms or len(comms) < 5, str(comms))
+
+
+@test
+def a_filter_lets_only_what_matches_through():
+    with Load(online()[:1]):
+        got = perfclock('trace', '-e', EVENT, '--filter', 'id == 110',
+                        '--duration', '0.5')
+    check(got.returncode == 0, got.stderr)
+    check(lines(got))
+    for line in lines(got):
+        check(': NR 110 (' in line, line)
+
+
+@test
+def a_glob_stands_for_what_it_matches():
+    with Load(online()[:1]):
+        got = perfclock('trace', '-e', 'raw_sys*:sys_e*', '--max-events',
+                        '200')
+    events = {LINE.match(x)['event'] for x in lines(got)}
+    check(events == {'raw_syscalls:sys_enter', 'raw_syscalls:sys_exit'},
+          str(events))
+
+
+@test
+def times_relative_delta_and_of_the_wall_clock():
+    with Load(online()[:1]):
+        got = perfclock('trace', '-e', EVENT, '--max-events', '50',
+                        '--reltime')
+        check(' 0.000000000: ' in lines(got)[0], lines(got)[0])
+        got = perfclock('trace', '-e', EVENT, '--max-events', '50',
+                        '--deltatime')
+        for line in lines(got):
+            check(int(LINE.match(line)['s']) < 5, line)
+        got = perfclock('trace', '-e', EVENT, '--max-events', '5',
+                        '--isotime')
+    want = time.strftime('%Y-%m-%dT')
+    check(re.search(r' %s\d\d:\d\d:\d\d\.\d{9}[+-]\d{4}: ' % want,
+                    lines(got)[0]), lines(got)[0])
+
+
+@test
+def fields_are_those_chosen():
+    with Load(online()[:1]):
+        got = perfclock('trace', '-e', EVENT, '--max-events', '5', '-F',
+                        'cpu,event,id')
+    for line in lines(got):
+        check(re.match(r'^\[\d{3}\] %s: id=\d+$' % EVENT, line), line)
+
+
+def at_end_of(child, sig):
+    time.sleep(0.7)
+    child.send_signal(sig)
+    out, err = child.communicate(timeout=20)
+    return out, err
+
+
+@test
+def signals_end_it_in_order_with_the_summary():
+    for sig in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        child = start('trace', '-e', EVENT, '-a')
+        out, err = at_end_of(child, sig)
+        check(child.returncode == 0, '%d: %s' % (child.returncode, err))
+        check(' events of ' in err, err)
+        check(out.endswith('\n') and LINE.match(out.splitlines()[-1]))
+
+
+@test
+def what_nohup_ignores_stays_ignored():
+    child = start('trace', '-e', EVENT, '--duration', '1.5', preexec_fn=lambda:
+                  signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    at_end_of(child, signal.SIGHUP)
+    check(child.returncode == 0)
+
+
+def with_closed_reader(*args):
+    r, w = os.pipe()
+    child = start(*args, stdout=w)
+    os.close(w)
+    os.close(r)
+    _, err = child.communicate(timeout=30)
+    return child.returncode, err
+
+
+@test
+def a_reader_that_went_away_ends_it():
+    for event in (EVENT, 'oom:mark_victim'):     # the second never happens
+        status, err = with_closed_reader('trace', '-q', '-e', event,
+                                         '--duration', '20')
+        check(status == 1, str(status))
+        check(err.count('reader of the output has gone') == 1, err)
+        check('Traceback' not in err and 'events of' not in err, err)
+
+
+@test
+def a_full_disk_is_told():
+    with open('/dev/full', 'w') as full:
+        child = start('trace', '-e', EVENT, '--duration', '1', stdout=full)
+        _, err = child.communicate(timeout=30)
+    check(child.returncode == 1 and 'No space left' in err, err)
+
+
+def on_terminal(args, env=None):
+    """Output of the command with stdout on a pseudo-terminal."""
+    leader, follower = pty.openpty()
+    child = start(*args, stdout=follower, env=env)
+    os.close(follower)
+    out = b''
+    try:
+        while True:
+            piece = os.read(leader, 65536)
+            if not piece:
+                break
+            out += piece
+    except OSError:
+        pass                         # the other side has closed
+    os.close(leader)
+    child.communicate(timeout=20)
+    check(child.returncode == 0)
+    return out.decode(errors='replace')
+
+
+@test
+def colour_is_for_terminals_only_and_no_color_is_honoured():
+    args = ['trace', '-e', EVENT, '--max-events', '3']
+    env = dict(os.environ, TERM='xterm')
+    env.pop('NO_COLOR', None)
+    with Load(online()[:1]):
+        check('\033[' in on_terminal(args, env))
+        check('\033[' not in on_terminal(args, dict(env, NO_COLOR='1')))
+        check('\033[' not in perfclock(*args, env=env).stdout)
+        check('\033[' in perfclock(*args, '--color', 'always').stdout)
+
+
+@test
+def strict_says_by_its_status_that_records_were_lost():
+    # A ring of a page, and a reader that sleeps: it must overflow.
+    with Load():
+        got = perfclock('trace', '-e', EVENT, '-a', '-m', '1', '--interval',
+                        '300000', '--duration', '1.5', '--strict', '--json')
+    result = json.loads(got.stdout)
+    if not result['lost']:
+        raise Skip('nothing was lost, whatever the load')
+    check(got.returncode == 3, str(got.returncode))
+
+
+@test
+def lost_records_are_told_where_they_are_missing():
+    with Load():
+        got = perfclock('trace', '-e', EVENT, '-a', '-m', '1', '--interval',
+                        '300000', '--duration', '1.5')
+    told = sum(int(x) for x in re.findall(r'^# CPU \d+: (\d+) records lost',
+                                          got.stdout, re.M))
+    total = int(re.search(r'(\d+) lost', got.stderr)[1])
+    if not total:
+        raise Skip('nothing was lost, whatever the load')
+    check(told == total, '%d told, %d lost' % (told, total))
+
+
+@test
+def names_follow_a_task_that_renames_itself():
+    code = ('import ctypes,os\nlibc=ctypes.CDLL(None)\n'
+            'libc.prctl(15, b"newname")\nos.getppid()')
+    _, got = summary('trace', '-e', EVENT, '--filter', 'id == 110', '--',
+                     sys.executable, '-c', code)
+    check(re.search(r'^ *newname +\d+ .* NR 110 ', got.stdout, re.M),
+          got.stdout[-1000:])
+
+
+if __name__ == '__main__':
+    sys.exit(main(need_tracepoints))
