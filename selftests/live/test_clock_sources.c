@@ -120,7 +120,7 @@ static struct perfclock *open_comm(enum perfclock_clockid clock)
 	struct perfclock *clk = open_source(clock, "comm-record");
 
 	if (!clk)
-		SKIP("%s", error);
+		SKIP("%.200s", error);
 	return clk;
 }
 

@@ -37,7 +37,7 @@ static void run(const struct perfclock_session_opts *o, double seconds)
 	last_stamp = out_of_order = events = cpus_seen = 0;
 	err = perfclock_session_new(&s, &opts);
 	if (err)
-		SKIP("%s", error);
+		SKIP("%.200s", error);
 	live_add(s, LOAD_EVENT);
 	live_start(s);
 	load_start(&load, nr);

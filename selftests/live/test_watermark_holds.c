@@ -104,7 +104,7 @@ open_session(enum perfclock_clockid clock, const char *source,
 	};
 
 	if (perfclock_session_new(&s, &o))
-		SKIP("%s", error);
+		SKIP("%.200s", error);
 	live_add(s, LOAD_EVENT);
 	return s;
 }

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "session/internal.h"
+#include "session/threads.h"
 
 #define LOOK_EVERY_NS	20000000
 
@@ -102,6 +103,11 @@ static void close_drained(struct perfclock_session *s)
 
 		if (!r || !r->map_size || !atomic_load(&r->drained))
 			continue;
+		/* What it held is queued in the next round, at the latest. */
+		if (!r->closing || !pc_threads_all_taken(s)) {
+			r->closing = true;
+			continue;
+		}
 		pc_wait_remove_ring(s, r);
 		pc_reader_forget(s, r);
 		pc_close_files(s, r);

@@ -63,6 +63,7 @@ struct pc_session_ring {
 	atomic_bool ending;
 	bool last_round;	/* ...seen by the reader before it loads head */
 	atomic_bool drained;	/* the reader will not touch it any more */
+	bool closing;		/* seen to be drained, a round ago */
 	atomic_uint_fast64_t malformed;
 	struct perfclock_ring_stats stats;
 };

@@ -217,8 +217,9 @@ static int find_cpus(struct perfclock_session *s)
 	nr = pc_cpus_read(path, &cpus);
 	if (nr <= 0)
 		return pc_session_fail(s, nr ? nr : -ENODEV,
-			"cannot tell which CPUs there are from %s: is sysfs "
-			"mounted?", path);
+			"cannot tell which CPUs there are from %s: %s%s", path,
+			nr ? strerror(-nr) : "empty", nr == -EMFILE ?
+			": raise ulimit -n" : "; is sysfs mounted?");
 	s->cpus = cpus;
 	s->nr_cpus = nr;
 	s->all_cpus = true;

@@ -133,6 +133,9 @@ static int step_load_head(void *ctx, unsigned int i)
 	struct pc_session_ring *r = atomic_load(&rd->slot[i]);
 	uint64_t malformed;
 
+	/* Drained for good means just that, whatever comes. */
+	if (r && atomic_load(&r->drained))
+		r = NULL;
 	rd->reading[i] = r;
 	if (!r)
 		return 0;

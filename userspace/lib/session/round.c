@@ -163,10 +163,11 @@ static long last_threaded(struct perfclock_session *s)
 	int err;
 
 	pc_threads_last(s);
-	do {
-		err = pc_threads_wait(s, -1);
-		if (err < 0 && err != -EINTR)
-			return err;
+	/*
+	 * Take before each wait: what woke a wait that nobody acted on (that
+	 * of a poll that was stopped) will not wake another.
+	 */
+	for (;;) {
 		err = pc_threads_take(s, &limit, &done);
 		if (err && err != -EILSEQ)
 			return err;
@@ -174,8 +175,12 @@ static long last_threaded(struct perfclock_session *s)
 		if (n < 0)
 			return n;
 		total += n;
-	} while (!done);
-	return total;
+		if (done)
+			return total;
+		err = pc_threads_wait(s, -1);
+		if (err < 0 && err != -EINTR)
+			return err;
+	}
 }
 
 /* Events are off: what is in the rings now is all there will be. */

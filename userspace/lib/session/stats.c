@@ -46,8 +46,11 @@ static void collect_rings(struct perfclock_session *s)
 		if (!r)
 			continue;
 		malformed += atomic_load(&r->malformed);
-		if (perfclock_order_get_ring_stats(s->order, i, &rs))
+		/* A ring that has ended, and whose all is delivered, is gone. */
+		if (perfclock_order_get_ring_stats(s->order, i, &rs)) {
+			r->stats.held = 0;
 			continue;
+		}
 		r->stats.held = rs.held;
 		r->stats.late = rs.late;
 		r->stats.inversions = rs.inversions;

@@ -67,6 +67,7 @@ struct pc_threads {
 	struct pc_thread *thread;
 	unsigned int nr;
 	int ready_fd;
+	bool all_taken;
 	atomic_bool signalled;
 };
 
@@ -244,12 +245,13 @@ static int one_round(struct pc_thread *t)
 	if (atomic_load(&t->last) && !rd->round.open)
 		rd->last = true;
 	ret = round_read(&rd->round, atomic_load(&rd->nr_slots));
+	rd->finished = !ret && rd->last;
+	publish(t, ret < 0 && ret != -ENOBUFS ? ret : 0, rd->finished);
+	/* Only now: who sees a ring drained can take all that was in it. */
 	if (!ret) {
 		unwatch_ended(t);
 		pc_reader_completed(rd);
-		rd->finished = rd->last;
 	}
-	publish(t, ret < 0 && ret != -ENOBUFS ? ret : 0, rd->finished);
 	return ret;
 }
 
@@ -379,16 +381,22 @@ int pc_threads_take(struct perfclock_session *s, uint64_t *limit, bool *done)
 	}
 	atomic_store(&all->signalled, false);
 	*limit = UINT64_MAX;
-	*done = true;
+	*done = all->all_taken = true;
 	for (i = 0; i < all->nr; i++) {
 		err = take_thread(s, &all->thread[i], &refused, &this_done);
 		if (err && err != -ENOBUFS)
 			return err;
 		*done &= this_done && !err;
+		all->all_taken &= !err;
 		if (all->thread[i].limit < *limit)
 			*limit = all->thread[i].limit;
 	}
 	return refused ? -EILSEQ : 0;
+}
+
+bool pc_threads_all_taken(const struct perfclock_session *s)
+{
+	return !s->threads || s->threads->all_taken;
 }
 
 int pc_threads_wait(struct perfclock_session *s, int64_t ns)

@@ -28,6 +28,8 @@ void pc_threads_last(struct perfclock_session *s);
  * has completed. *done: all have ended. 0 or -errno.
  */
 int pc_threads_take(struct perfclock_session *s, uint64_t *limit, bool *done);
+/* Was all that was ready at the last take queued? */
+bool pc_threads_all_taken(const struct perfclock_session *s);
 /* Sleep until a reader has something. As pc_waiter_wait(). */
 int pc_threads_wait(struct perfclock_session *s, int64_t ns);
 /* A record was delivered, or dropped: its chunk has one less. */
