@@ -28,6 +28,7 @@
 #include <linux/freezer.h>
 #include <linux/hrtimer.h>
 #include <linux/kthread.h>
+#include <linux/minmax.h>
 #include <linux/ktime.h>
 #include <linux/moduleparam.h>
 #include <linux/mutex.h>
@@ -74,6 +75,7 @@ static struct task_struct *pc_thread;
 
 static struct pc_flight pc_flights[PC_FLIGHTS];
 static struct pc_flight *pc_newest;	/* the newest pending one, or NULL */
+static u64 pc_normal_ns;		/* the last flight's duration */
 
 wait_queue_head_t *pc_engine_moved(void)
 {
@@ -118,8 +120,10 @@ static void pc_land(void)
 		if (!best || f->start > best->start)
 			best = f;
 	}
-	if (best)
-		pc_publish(&best->floor, best->start, false);
+	if (!best)
+		return;
+	pc_normal_ns = ktime_get_mono_fast_ns() - best->start;
+	pc_publish(&best->floor, best->start, false);
 }
 
 /* Take a floor, then have a grace period begin: in this order, see (W). */
@@ -178,14 +182,24 @@ static void pc_pause_until(ktime_t until)
 /*
  * rcu_normal turns expedited grace periods into normal ones (the default of
  * PREEMPT_RT kernels), and does not show itself to modules but by the time
- * they take. If three in a row took as long, overlapping is the better way;
- * look again after PC_SLOW_STEPS steps.
+ * they take. If three in a row took about as long as a normal one does,
+ * overlapping is the better way; look again after PC_SLOW_STEPS steps.
  */
 #define PC_SLOW_NS	(5 * (u64)NSEC_PER_MSEC)
-#define PC_SLOW_STEPS	256
+#define PC_SLOW_STEPS	64
 
 static unsigned int pc_slow;	/* slow ones in a row */
 static unsigned int pc_overlap;	/* steps still to go without expediting */
+
+static void pc_judge(u64 took)
+{
+	if (took < max(PC_SLOW_NS, pc_normal_ns / 4 * 3)) {
+		pc_slow = 0;
+	} else if (++pc_slow == 3) {
+		pc_slow = 0;
+		pc_overlap = PC_SLOW_STEPS;
+	}
+}
 
 static void pc_expedite(void)
 {
@@ -197,12 +211,7 @@ static void pc_expedite(void)
 	synchronize_rcu_expedited();
 	pc_publish(&floor, start, true);
 
-	if (ktime_get_mono_fast_ns() - start < PC_SLOW_NS) {
-		pc_slow = 0;
-	} else if (++pc_slow == 3) {
-		pc_slow = 0;
-		pc_overlap = PC_SLOW_STEPS;
-	}
+	pc_judge(ktime_get_mono_fast_ns() - start);
 }
 
 /*
