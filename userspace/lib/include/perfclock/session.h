@@ -137,7 +137,9 @@ struct perfclock_adopt_opts {
 
 /*
  * Several events in one ring (PERF_EVENT_IOC_SET_OUTPUT): adopt each, with
- * the same base. Returns the event's index. The caller keeps mmap and fd until _free(). */
+ * the same base. Returns the event's index. The caller keeps mmap and fd
+ * until _free().
+ */
 int perfclock_session_adopt(struct perfclock_session *s,
 			    const struct perfclock_adopt_opts *opts);
 
