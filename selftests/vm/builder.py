@@ -48,8 +48,7 @@ def tool_root(codename, packages):
 
         def fill(where):
             apt = debian.Apt(codename)
-            names = apt.dependencies(packages)
-            debian.unpack(apt.fetch(names), where)
+            apt.unpack(apt.dependencies(packages), where)
             for link, target in LINKS.items():
                 if not os.path.lexists(os.path.join(where, link)):
                     os.symlink(target, os.path.join(where, link))

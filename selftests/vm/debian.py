@@ -11,11 +11,13 @@ that a later one could trip over, and two runs at once wait for each other.
 """
 import contextlib
 import fcntl
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 
 KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg'
@@ -38,10 +40,10 @@ def cache_dir(*parts):
 
 
 @contextlib.contextmanager
-def locked(name):
+def locked(name, how=fcntl.LOCK_EX):
     """Hold the cache's lock of that name; the kernel drops it if we die."""
     with open(os.path.join(cache_dir('lock'), name), 'w') as f:
-        fcntl.flock(f, fcntl.LOCK_EX)
+        fcntl.flock(f, how)
         yield
 
 
@@ -95,6 +97,9 @@ class Apt:
         self.root = cache_dir('apt', '%s-%s' % (suite, arch))
         self.env = dict(os.environ, LC_ALL='C',
                         APT_CONFIG=os.path.join(self.root, 'apt.conf'))
+        self.stamp = os.path.join(self.root, 'updated')
+        self.memory = os.path.join(self.root, 'shown.json')
+        self.lock = 'apt-%s-%s' % (suite, arch)
         self.updated = False
 
     def _configure(self):
@@ -144,17 +149,30 @@ class Apt:
         with open(os.path.join(self.root, name), 'w') as f:
             f.write(''.join(line + '\n' for line in lines))
 
-    def update(self, force=False):
-        """Fetch the package lists, if they are old."""
-        stamp = os.path.join(self.root, 'updated')
+    def _run(self, argv, cwd=None):
+        """A command of apt that reads the lists, while nobody renews them."""
+        with locked(self.lock, fcntl.LOCK_SH):
+            return run(argv, env=self.env, cwd=cwd)
+
+    def _age(self):
+        """Seconds since the lists were fetched; None if they never were."""
         try:
-            age = time.time() - os.path.getmtime(stamp)
+            return time.time() - os.path.getmtime(self.stamp)
         except OSError:
-            age = None
-        if self.updated or (not force and age is not None
-                            and 0 <= age < LISTS_LIFE):
+            return None
+
+    def update(self, newer_than=LISTS_LIFE):
+        """Fetch the package lists, if they are older than that."""
+        if self.updated and newer_than:
             return
-        self._configure()
+        with locked(self.lock):
+            age = self._age()
+            if age is None or not 0 <= age < newer_than:
+                self._configure()
+                self._update(age)
+        self.updated = True
+
+    def _update(self, age):
         say('Fetching the package lists of %s, %s' % (self.suite, self.arch))
         try:
             run(['apt-get', 'update', '-q', '--error-on=any'], env=self.env)
@@ -164,67 +182,94 @@ class Apt:
                 raise
             say('%s\nGoing on with package lists %d hours old.' %
                 (error, age / 3600))
-        self.updated = True
 
     def show(self, package):
         """The fields of the version of a package that apt would install."""
         return self.show_all([package])[0]
 
     def show_all(self, packages):
+        """As show, of several; remembered until the lists are renewed."""
         self.update()
-        text = run(['apt-cache', 'show', '--no-all-versions'] + packages,
-                   env=self.env)
+        known = self._remembered()
+        unknown = [package for package in packages if package not in known]
+        if unknown:
+            known.update(self._ask(unknown))
+            with open(self.memory + '.%d' % os.getpid(), 'w') as f:
+                json.dump(known, f)
+            os.rename(f.name, self.memory)
+        return [known[package] for package in packages]
+
+    def _remembered(self):
+        try:
+            if os.path.getmtime(self.memory) >= os.path.getmtime(self.stamp):
+                with open(self.memory) as f:
+                    return json.load(f)
+        except OSError:
+            pass
+        return {}
+
+    def _ask(self, packages):
+        text = self._run(['apt-cache', 'show', '--no-all-versions'] + packages)
         stanzas = [dict(re.findall(r'^([A-Za-z0-9-]+): (.*)$', stanza, re.M))
                    for stanza in text.split('\n\n')]
         by_name = {fields.get('Package'): fields for fields in stanzas}
-        return [by_name[package] for package in packages]
+        missing = [package for package in packages if package not in by_name]
+        if missing:
+            raise Error('%s has no package %s' %
+                        (self.suite, ' '.join(missing)))
+        return {package: by_name[package] for package in packages}
 
     def dependencies(self, packages):
         """The packages and all that they depend on, by name."""
         self.update()
-        plan = run(['apt-get', 'install', '-s', '-q'] + packages,
-                   env=self.env)
+        plan = self._run(['apt-get', 'install', '-s', '-q'] + packages)
         return re.findall(r'^Inst (\S+)', plan, re.M)
 
     def fetch(self, packages):
-        """The .deb files of packages, in order."""
+        """The .deb files of packages, in order; they stay in the cache."""
+        debs = cache_dir('deb')
         fields = self.show_all(packages)
-        wanted = [os.path.join(cache_dir('deb'),
-                               os.path.basename(f['Filename']))
+        wanted = [os.path.join(debs, os.path.basename(f['Filename']))
                   for f in fields]
-        missing = [(f, path) for f, path in zip(fields, wanted)
+        missing = [f for f, path in zip(fields, wanted)
                    if not os.path.exists(path)]
         if missing:
-            self._download(missing)
+            with tempfile.TemporaryDirectory(dir=debs) as where:
+                self._download(missing, where)
+                for f in missing:
+                    name = os.path.basename(f['Filename'])
+                    os.rename(self._find(where, f), os.path.join(debs, name))
         return wanted
 
-    def _download(self, missing):
-        size = sum(int(f['Size']) for f, _ in missing)
-        names = [f['Package'] for f, _ in missing]
+    def unpack(self, packages, where):
+        """Unpack packages into a folder; their files are not kept."""
+        fields = self.show_all(packages)
+        with tempfile.TemporaryDirectory(dir=cache_dir('deb')) as debs:
+            self._download(fields, debs)
+            unpack([self._find(debs, f) for f in fields], where)
+
+    @staticmethod
+    def _find(where, fields):
+        # apt names the file with the epoch, the mirror names it without.
+        return next(os.path.join(where, name) for name in os.listdir(where)
+                    if name.startswith(fields['Package'] + '_'))
+
+    def _download(self, missing, where):
+        size = sum(int(f['Size']) for f in missing)
+        names = [f['Package'] for f in missing]
         say('Fetching %d packages of %s, %.0f MB: %s' %
             (len(missing), self.suite, size / 1e6, ' '.join(
                 names[:3] + ['...'] * (len(names) > 3))))
-        where = os.path.join(self.root, 'download')
-        shutil.rmtree(where, ignore_errors=True)
-        os.makedirs(where)
         argv = ['apt-get', 'download', '-q'] + \
-            ['%s=%s' % (f['Package'], f['Version']) for f, _ in missing]
+            ['%s=%s' % (f['Package'], f['Version']) for f in missing]
         try:
-            run(argv, env=self.env, cwd=where)
+            self._run(argv, where)
         except Error:
             # The mirror may have moved on since the lists were fetched.
-            self.update(force=True)
-            run(argv, env=self.env, cwd=where)
-        for f, path in missing:
-            # apt names the file with the epoch, the mirror without.
-            got = [name for name in os.listdir(where)
-                   if name.startswith(f['Package'] + '_')]
-            os.rename(os.path.join(where, got[0]), path)
+            self.update(newer_than=0)
+            self._run(argv, where)
 
 
 def unpack(debs, where):
-    """Unpack .deb files of the cache, which then are no longer needed."""
     for deb in debs:
         run(['dpkg-deb', '-x', deb, where])
-    for deb in debs:
-        os.unlink(deb)

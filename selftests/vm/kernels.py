@@ -8,6 +8,7 @@ import os
 import re
 
 import debian
+import debug_kernel
 
 
 class Kernel:
@@ -37,7 +38,10 @@ KERNELS = {
                   'linux-headers-amd64', threads='single'),
     '6.1-arm64': Kernel('bookworm', 'linux-image-arm64',
                         'linux-headers-arm64', arch='arm64'),
+    # Built from source, not fetched: debug_kernel.py.
+    'debug': Kernel('bookworm', None, None),
 }
+MATRIX = [name for name in KERNELS if name != 'debug']
 ALIASES = {'bullseye': '5.10', 'bookworm': '6.1', 'trixie': '6.12',
            'trixie-backports': '7.3', 'default': '6.1'}
 
@@ -45,25 +49,21 @@ ALIASES = {'bullseye': '5.10', 'bookworm': '6.1', 'trixie': '6.12',
 class Unpacked:
     """A kernel in the cache, ready to build modules for and to boot."""
 
-    def __init__(self, kernel, root, release, tools):
+    def __init__(self, kernel, release, image, kdir, modules, tools=()):
         self.kernel = kernel
-        self.tools = tools      # packages that building for it needs
         self.arch = kernel.arch
-        self.root = root
         self.release = release
-        self.modules = os.path.join(root, 'lib/modules', release)
-        if not os.path.isdir(self.modules):
-            self.modules = os.path.join(root, 'usr/lib/modules', release)
-        self.kdir = os.path.join(root, 'usr/src/linux-headers-' + release)
-        self.image = self._find_image()
+        self.image = image
+        self.kdir = kdir
+        self.modules = modules      # folder of its drivers
+        self.tools = list(tools)    # packages that building for it needs
 
-    def _find_image(self):
-        for path in ('boot/vmlinuz-' + self.release,
-                     'usr/lib/modules/%s/vmlinuz' % self.release,
-                     'lib/modules/%s/vmlinuz' % self.release):
-            if os.path.exists(os.path.join(self.root, path)):
-                return os.path.join(self.root, path)
-        raise debian.Error('no kernel image below ' + self.root)
+
+def first_existing(root, *paths):
+    for path in paths:
+        if os.path.exists(os.path.join(root, path)):
+            return os.path.join(root, path)
+    raise debian.Error('%s: none of %s' % (root, ' '.join(paths)))
 
 
 def lookup(name):
@@ -126,6 +126,8 @@ def relocate(where, root):
 def unpack(name):
     """Fetch and unpack a kernel, if the cache has not got it."""
     kernel = lookup(name)
+    if kernel is KERNELS['debug']:
+        return debug_kernel_unpacked()
     with debian.locked('%s-%s' % (kernel.suite, kernel.arch)):
         apt = debian.Apt(kernel.suite, kernel.arch)
         release, packages = resolve(apt, kernel)
@@ -139,13 +141,26 @@ def unpack(name):
                 # The tools in linux-kbuild run here, not in the guest.
                 kbuild = [n for n in names if n.startswith('linux-kbuild-')]
                 names = [n for n in names if n not in kbuild]
-                native = debian.Apt(kernel.suite)
-                debian.unpack(native.fetch(kbuild), where)
-            debian.unpack(apt.fetch(names), where)
+                debian.Apt(kernel.suite).unpack(kbuild, where)
+            apt.unpack(names, where)
             relocate(where, root)
 
         debian.make_dir(root, fill)
     tools = {name for package in packages
              if package.startswith('linux-kbuild-')
              for name in depends(packages[package])}
-    return Unpacked(kernel, root, release, sorted(tools))
+    return Unpacked(
+        kernel, release,
+        first_existing(root, 'boot/vmlinuz-' + release,
+                       'usr/lib/modules/%s/vmlinuz' % release),
+        os.path.join(root, 'usr/src/linux-headers-' + release),
+        first_existing(root, 'lib/modules/' + release,
+                       'usr/lib/modules/' + release),
+        sorted(tools))
+
+
+def debug_kernel_unpacked():
+    source = debug_kernel.folder()
+    return Unpacked(KERNELS['debug'], debug_kernel.release(source),
+                    os.path.join(source, 'arch/x86/boot/bzImage'), source,
+                    os.path.join(source, 'drivers'))

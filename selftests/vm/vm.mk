@@ -23,7 +23,7 @@ $(BUILD)/tests/vm/guest_module: $(GUEST_TESTS) $(VM)/vm.mk
 $(BUILD)/tests/vm/guest_live: $(LIVE_BINS) $(VM)/vm.mk
 	$(call guest_script,live,300,$(LIVE_BINS))
 
-.PHONY: demo check-vm check-matrix guest-tests
+.PHONY: demo check-vm check-matrix check-debug guest-tests
 guest-tests: $(GUEST_TESTS)
 
 demo: ## a stock Debian kernel in QEMU, 4 CPUs, one stream in true order
@@ -38,3 +38,8 @@ check-matrix: ## the guest tests on every kernel and architecture (MATRIX=6.12)
 	@scripts/install-deps build vm matrix
 	@$(MAKE) --no-print-directory -s guest-tests
 	@$(VM)/matrix --build $(BUILD) $(MATRIX:%=--kernel %) -- $(GUEST_TESTS)
+
+check-debug: ## the guest tests under KASAN, lockdep, kmemleak and more
+	@scripts/install-deps build vm debug
+	@$(MAKE) --no-print-directory -s guest-tests
+	@$(VM)/matrix --build $(BUILD) --kernel debug -- $(GUEST_TESTS)
