@@ -505,6 +505,78 @@ static void no_rights_are_told(void)
 	EXPECT(strstr(text, "CAP_PERFMON"));
 }
 
+/*
+ * As a user without rights, on his own process: user mode only is allowed,
+ * and the default rings shrink to what he may lock.
+ */
+static void own_process_without_rights(void)
+{
+	int status, pair[2];
+	char text[512] = "";
+	pid_t pid;
+
+	if (geteuid())
+		SKIP("needs root, to drop it");
+	ASSERT_EQ(pipe(pair), 0);
+	pid = fork();
+	if (!pid) {
+		pid_t self = getpid();
+		struct perfclock_session_opts o = {
+			.clock = PERFCLOCK_MONOTONIC, .sz = sizeof(o),
+			.nr_pids = 1, .pids = &self,
+		};
+		struct rlimit none = { 0, 0 };
+		char *p;
+		int i;
+
+		/* Who changed his rights may not be looked at, even by himself. */
+		if (setrlimit(RLIMIT_MEMLOCK, &none) || setgid(65534) ||
+		    setuid(65534) || prctl(PR_SET_DUMPABLE, 1) ||
+		    perfclock_session_new(&s, &o) ||
+		    perfclock_session_add(s, "page-faults:u", NULL) < 0)
+			_exit(2);
+		if (perfclock_session_start(s)) {
+			dprintf(pair[1], "%s", perfclock_session_error(s));
+			_exit(77);
+		}
+		p = mmap(NULL, 100 * 4096, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		for (i = 0; i < 100; i++)
+			p[i * 4096] = 1;
+		if (perfclock_session_finish(s, note, NULL) < 0)
+			_exit(3);
+		_exit(events >= 100 && !disorder ? 0 : 4);
+	}
+	close(pair[1]);
+	EXPECT_OP(read(pair[0], text, sizeof(text) - 1), >=, 0);
+	close(pair[0]);
+	waitpid(pid, &status, 0);
+	if (WEXITSTATUS(status) == 77 && strstr(text, "no permission"))
+		SKIP("%.200s", text);
+	EXPECT_EQ(status, 0);
+	EXPECT_STREQ(text, "");
+}
+
+static void events_in_a_group(void)
+{
+	pid_t pid = getpid();
+	struct perfclock_session_opts o = { .nr_pids = 1, .pids = &pid };
+	struct perfclock_event_opts eo = {
+		.sz = sizeof(eo), .flags = PERFCLOCK_EVENT_GROUP,
+	};
+
+	make(&o);
+	EXPECT_EQ(perfclock_session_add(s, "page-faults", &eo), -EINVAL);
+	live_add(s, "syscalls:sys_enter_newuname");
+	EXPECT_EQ(perfclock_session_add(s, "syscalls:sys_exit_newuname", &eo),
+		  1);
+	live_start(s);
+	call(CALLS);
+	finish();
+	EXPECT_EQ(by_index[0], CALLS);
+	EXPECT_EQ(by_index[1], CALLS);
+}
+
 /* Rings that the test maps itself, two events in one. */
 static void adopted_rings_of_real_events(void)
 {
@@ -591,6 +663,8 @@ static const struct tap_test tests[] = {
 	T(processes_that_are_not),
 	T(too_many_files_are_told),
 	T(no_rights_are_told),
+	T(own_process_without_rights),
+	T(events_in_a_group),
 	T(adopted_rings_of_real_events),
 	T(inherit_stat_is_refused),
 };

@@ -4,6 +4,7 @@
 #define SELFTESTS_SIM_SESSION_H
 
 #include <errno.h>
+#include <time.h>
 
 #include "sim_clock.h"
 #include "sim_ring.h"
@@ -19,7 +20,7 @@ static struct perf_event_attr attr;
 static struct {
 	uint64_t stamp;
 	uint32_t type, ring, flags, raw;
-	int32_t cpu, pid, tid;
+	int32_t cpu, pid, tid, index;
 	uint64_t lost;
 } got[MAX_EVENTS];
 static int nr_got, stop_after;
@@ -36,6 +37,7 @@ static inline int collect(const struct perfclock_event *ev, void *ctx)
 	got[i].cpu = ev->cpu;
 	got[i].pid = ev->pid;
 	got[i].tid = ev->tid;
+	got[i].index = ev->index;
 	got[i].lost = ev->lost;
 	got[i].raw = ev->raw ? *(const uint32_t *)ev->raw : 0;
 	return nr_got == stop_after ? -ECANCELED : 0;

@@ -281,11 +281,163 @@ static void adopting_wants_a_stamp_and_the_same_clock(void)
 	attr = sim_attr();
 	attr.use_clockid = 1;
 	EXPECT_EQ(perfclock_session_adopt(s, &ao), -EINVAL);
-	EXPECT(strstr(perfclock_session_error(s), "another clock"));
+	EXPECT(strstr(perfclock_session_error(s), "can be set"));
 	attr = sim_attr();
 	attr.inherit_stat = 1;
 	EXPECT_EQ(perfclock_session_adopt(s, &ao), -EINVAL);
 	EXPECT(strstr(perfclock_session_error(s), "inherit_stat"));
+	tear_down(1);
+}
+
+static int add_attr(struct perf_event_attr *a)
+{
+	struct perfclock_event_opts eo = { .sz = sizeof(eo), .attr = a };
+
+	a->size = sizeof(*a);
+	a->type = PERF_TYPE_SOFTWARE;
+	return perfclock_session_add(s, "mine", &eo);
+}
+
+static void session_for_conditions(bool unproven)
+{
+	struct perfclock_session_opts o = { .sz = sizeof(o) };
+
+	sim_unproven = unproven;
+	ASSERT_EQ(perfclock_session_new(&s, &o), 0);
+	sim_unproven = false;
+}
+
+static void hardware_stamps_are_refused_or_flagged(void)
+{
+	struct perf_event_attr a = { .precise_ip = 2 };
+
+	session_for_conditions(false);
+	EXPECT_EQ(add_attr(&a), -EINVAL);
+	EXPECT(strstr(perfclock_session_error(s), "precise_ip"));
+	perfclock_session_free(s);
+	session_for_conditions(true);
+	EXPECT_EQ(add_attr(&a), 0);
+	EXPECT(!stats().proven);
+	perfclock_session_free(s);
+}
+
+static void clocks_that_can_be_set_are_refused(void)
+{
+	struct perf_event_attr a = { .use_clockid = 1 };
+
+	session_for_conditions(false);
+	a.clockid = CLOCK_REALTIME;
+	EXPECT_EQ(add_attr(&a), -EINVAL);
+	EXPECT(strstr(perfclock_session_error(s), "can be set"));
+	a.clockid = CLOCK_TAI;
+	EXPECT_EQ(add_attr(&a), -EINVAL);
+	/* And one that merely isn't the session's. */
+	a.clockid = CLOCK_MONOTONIC;
+	EXPECT_EQ(add_attr(&a), -EINVAL);
+	EXPECT(strstr(perfclock_session_error(s), "session's clock"));
+	perfclock_session_free(s);
+}
+
+static void backward_rings_are_refused(void)
+{
+	struct perf_event_attr a = { .write_backward = 1 };
+
+	session_for_conditions(false);
+	EXPECT_EQ(add_attr(&a), -EINVAL);
+	EXPECT(strstr(perfclock_session_error(s), "write_backward"));
+	perfclock_session_free(s);
+}
+
+static void unproven_provider_is_told(void)
+{
+	session_for_conditions(true);
+	EXPECT(!stats().proven);
+	EXPECT(stats().unproven_reason[0]);
+	perfclock_session_free(s);
+}
+
+static void no_side_band_stamps_is_told(void)
+{
+	struct perfclock_adopt_opts ao = { .sz = sizeof(ao), .fd = -1 };
+
+	session_for_conditions(false);
+	sim_ring_init(&rings[0], 1);
+	attr = sim_attr();
+	attr.sample_id_all = 0;
+	ao.base = rings[0].page;
+	ao.size = rings[0].bytes;
+	ao.attr = &attr;
+	EXPECT_EQ(perfclock_session_adopt(s, &ao), 0);
+	ASSERT_EQ(perfclock_session_start(s), 0);
+	EXPECT(!stats().proven);
+	EXPECT(strstr(stats().unproven_reason, "sample_id_all"));
+	tear_down(1);
+}
+
+/* Synthesized records bear stamp 0; READ's says nothing: by position. */
+static void records_without_a_word_keep_their_place(void)
+{
+	set_up(2);
+	sim_sample(&rings[0], 10, 1, 1);
+	sim_task(&rings[0], PERF_RECORD_FORK, 0, 0);
+	sim_task(&rings[0], PERF_RECORD_READ, 5, 5);
+	sim_task(&rings[0], PERF_RECORD_EXIT, 0, UINT64_MAX);
+	sim_sample(&rings[0], 30, 2, 1);
+	sim_sample(&rings[1], 20, 3, 1);
+	sim_publish(&rings[0]);
+	sim_publish(&rings[1]);
+	sim_watermark = 25;
+	ASSERT_EQ(poll_now(), 5);
+	EXPECT_EQ(got[1].type, PERF_RECORD_FORK);
+	EXPECT_EQ(got[2].type, PERF_RECORD_READ);
+	EXPECT_EQ(got[3].type, PERF_RECORD_EXIT);
+	EXPECT_EQ(got[4].stamp, 20);
+	EXPECT_EQ(stats().late, 0);
+	EXPECT_EQ(stats().inversions, 0);
+	tear_down(2);
+}
+
+static void several_events_in_an_adopted_ring_go_by_id(void)
+{
+	struct perfclock_adopt_opts ao = { .sz = sizeof(ao), .fd = -1 };
+	struct {
+		struct perf_event_header h;
+		uint64_t id, time;
+	} rec = { .h = { PERF_RECORD_SAMPLE, 0, sizeof(rec) } };
+	uint64_t i;
+
+	session_for_conditions(false);
+	sim_ring_init(&rings[0], 1);
+	memset(&attr, 0, sizeof(attr));
+	attr.size = sizeof(attr);
+	attr.sample_id_all = 1;
+	attr.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TIME;
+	ao.base = rings[0].page;
+	ao.size = rings[0].bytes;
+	ao.attr = &attr;
+	for (i = 0; i < 3; i++) {
+		ao.id = 100 + i;
+		ASSERT_EQ(perfclock_session_adopt(s, &ao), i);
+	}
+	/* Without an id it could not be told apart. */
+	ao.id = 0;
+	EXPECT_EQ(perfclock_session_adopt(s, &ao), -EINVAL);
+	ASSERT_EQ(perfclock_session_start(s), 0);
+	EXPECT_EQ(stats().rings, 1);
+	for (i = 0; i < 4; i++) {
+		rec.id = 103 - i;
+		rec.time = 10 + i;
+		sim_write(&rings[0], &rec, sizeof(rec));
+	}
+	sim_publish(&rings[0]);
+	nr_got = 0;
+	sim_watermark = 100;
+	ASSERT_EQ(poll_now(), 4);
+	/* An id of nobody: delivered, belongs to none, orders nothing. */
+	EXPECT_EQ(got[0].index, -1);
+	EXPECT_EQ(got[1].index, 2);
+	EXPECT_EQ(got[2].index, 1);
+	EXPECT_EQ(got[3].index, 0);
 	tear_down(1);
 }
 
@@ -314,6 +466,14 @@ static const struct tap_test tests[] = {
 	{ "stop_ends_polling_and_finish_still_delivers",
 	  stop_ends_polling_and_finish_still_delivers },
 	{ "lag_is_now_minus_the_watermark", lag_is_now_minus_the_watermark },
+#define T(x) { #x, x }
+	T(hardware_stamps_are_refused_or_flagged),
+	T(clocks_that_can_be_set_are_refused),
+	T(backward_rings_are_refused),
+	T(unproven_provider_is_told),
+	T(no_side_band_stamps_is_told),
+	T(records_without_a_word_keep_their_place),
+	T(several_events_in_an_adopted_ring_go_by_id),
 	{ "adopting_wants_a_stamp_and_the_same_clock",
 	  adopting_wants_a_stamp_and_the_same_clock },
 };

@@ -12,18 +12,11 @@
 static int same_clock(struct perfclock_session *s,
 		      const struct perf_event_attr *attr)
 {
-	struct perf_event_attr ours;
-
-	memset(&ours, 0, sizeof(ours));
-	pc_attr_clock(s, &ours);
-	if (attr->use_clockid == ours.use_clockid &&
-	    (!attr->use_clockid || attr->clockid == ours.clockid))
-		return 0;
+	if (attr->use_clockid || s->clockid == PERFCLOCK_PERF)
+		return 0;	/* the rest: pc_event_conditions() */
 	return pc_session_fail(s, -EINVAL,
-		"adopted ring: its events are stamped by another clock (%s %d)"
-		" than the session's, %s",
-		attr->use_clockid ? "clockid" : "perf's default,",
-		attr->use_clockid ? attr->clockid : 0,
+		"adopted ring: its events are stamped by perf's default clock, "
+		"but the session's clock is %s",
 		perfclock_clock_name(s->clockid));
 }
 
@@ -42,9 +35,6 @@ static int check(struct perfclock_session *s,
 		return pc_session_fail(s, -EINVAL,
 			"adopted ring: without PERF_SAMPLE_TIME there is no "
 			"stamp to order by");
-	if (o->attr->write_backward)
-		return pc_session_fail(s, -EINVAL,
-			"adopted ring: it is written backward");
 	err = same_clock(s, o->attr);
 	return err ? err : pc_event_conditions(s, "adopted", o->attr);
 }

@@ -43,9 +43,37 @@ void pc_attr_clock(const struct perfclock_session *s,
 	attr->clockid = clockid[s->clockid];
 }
 
+/* Does the attr's maker want another clock than the session has? */
+static int check_clock(struct perfclock_session *s, const char *name,
+		       const struct perf_event_attr *attr)
+{
+	struct perf_event_attr ours;
+
+	memset(&ours, 0, sizeof(ours));
+	pc_attr_clock(s, &ours);
+	if (!attr->use_clockid ||
+	    (ours.use_clockid && attr->clockid == ours.clockid))
+		return 0;
+	if (attr->clockid == CLOCK_REALTIME || attr->clockid == CLOCK_TAI)
+		return pc_session_fail(s, -EINVAL,
+			"event %s: a clock that can be set (clockid %d) has no "
+			"watermark", name, attr->clockid);
+	return pc_session_fail(s, -EINVAL,
+		"event %s: its clockid is %d, but the session's clock is %s",
+		name, attr->clockid, perfclock_clock_name(s->clockid));
+}
+
 int pc_event_conditions(struct perfclock_session *s, const char *name,
 			const struct perf_event_attr *attr)
 {
+	int err = check_clock(s, name, attr);
+
+	if (err)
+		return err;
+	if (attr->write_backward)
+		return pc_session_fail(s, -EINVAL,
+			"event %s: write_backward makes a ring that cannot be "
+			"read in rounds", name);
 	if (attr->inherit_stat)
 		return pc_session_fail(s, -EINVAL,
 			"event %s: inherit_stat is refused: its "
@@ -90,7 +118,6 @@ static void fit(const struct perfclock_session *s,
 	attr->sample_type |= SAMPLE_NEEDED;
 	attr->sample_id_all = 1;
 	attr->disabled = 1;
-	attr->write_backward = 0;
 	attr->watermark = 1;
 	pc_attr_clock(s, attr);
 }
@@ -115,6 +142,11 @@ static int make_attr(struct perfclock_session *s, const char *name,
 			return err;
 		defaults(attr);
 	}
+	if (o->flags & ~PERFCLOCK_EVENT_GROUP ||
+	    (o->flags & PERFCLOCK_EVENT_GROUP && !s->nr_events))
+		return pc_session_fail(s, -EINVAL,
+			"event %s: unknown flags, or no event before it to "
+			"be grouped with", name);
 	if (o->period && o->freq)
 		return pc_session_fail(s, -EINVAL,
 			"event %s: a period or a frequency, not both", name);
@@ -128,8 +160,10 @@ static int make_attr(struct perfclock_session *s, const char *name,
 	if (o->filter && attr->type != PERF_TYPE_TRACEPOINT)
 		return pc_session_fail(s, -EINVAL,
 			"event %s: filters are for tracepoints", name);
-	fit(s, attr);
-	return pc_event_conditions(s, name, attr);
+	err = pc_event_conditions(s, name, attr);
+	if (!err)
+		fit(s, attr);
+	return err;
 }
 
 int perfclock_session_add(struct perfclock_session *s, const char *name,
@@ -153,6 +187,7 @@ int perfclock_session_add(struct perfclock_session *s, const char *name,
 		return i;
 	s->events[i].attr = attr;
 	s->events[i].user = o.user;
+	s->events[i].grouped = o.flags & PERFCLOCK_EVENT_GROUP;
 	pc_layout_init(&s->events[i].layout, &attr);
 	if (o.filter) {
 		s->events[i].filter = strdup(o.filter);

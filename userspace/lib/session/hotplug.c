@@ -6,13 +6,18 @@
  * came gets a ring. No order is broken by that: records of a new ring are
  * younger than every watermark that was proven before it was enabled.
  *
- * What a CPU did between its coming and our looking is not recorded; that
- * this can be so is told by rings_begun.
+ * We look at the list of those online, and listen to the kernel's messages,
+ * by which we hear of a CPU that went and came between two looks, too. What a
+ * CPU did between its coming and our looking is not recorded; that this can be
+ * so is told by rings_begun.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/netlink.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -30,11 +35,28 @@ static ssize_t read_online(struct perfclock_session *s, char *text,
 	return n;
 }
 
+/* A socket with the kernel's messages; -1 where that isn't allowed. */
+static int open_messages(void)
+{
+	struct sockaddr_nl addr = {
+		.nl_family = AF_NETLINK, .nl_groups = 1,
+	};
+	int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
+			NETLINK_KOBJECT_UEVENT);
+
+	if (fd >= 0 && bind(fd, (struct sockaddr *)&addr, sizeof(addr))) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
 void pc_hotplug_init(struct perfclock_session *s)
 {
 	/* Adopted rings are the caller's to look after; tasks': see open.c. */
 	if (!s->cpus || pc_target_is_tasks(s))
 		return;
+	s->message_fd = open_messages();
 	s->online_fd = open(s->online_path, O_RDONLY | O_CLOEXEC);
 	if (s->online_fd >= 0)
 		read_online(s, s->online_text, sizeof(s->online_text));
@@ -44,6 +66,8 @@ void pc_hotplug_fini(struct perfclock_session *s)
 {
 	if (s->online_fd >= 0)
 		close(s->online_fd);
+	if (s->message_fd >= 0)
+		close(s->message_fd);
 }
 
 static struct pc_session_ring *ring_of_cpu(struct perfclock_session *s,
@@ -57,6 +81,28 @@ static struct pc_session_ring *ring_of_cpu(struct perfclock_session *s,
 		    !atomic_load(&s->rings[i]->ending))
 			return s->rings[i];
 	return NULL;
+}
+
+/* CPUs that went since the last look, whether or not they are back. */
+static bool end_by_messages(struct perfclock_session *s)
+{
+	struct pc_session_ring *r;
+	char text[2048];
+	bool any = false;
+	ssize_t n;
+	int cpu;
+
+	while ((n = recv(s->message_fd, text, sizeof(text) - 1, 0)) > 0) {
+		text[n] = '\0';
+		if (sscanf(text, "offline@/devices/system/cpu/cpu%d",
+			   &cpu) != 1)
+			continue;
+		r = ring_of_cpu(s, cpu);
+		if (r)
+			atomic_store(&r->ending, true);
+		any = true;
+	}
+	return any;
 }
 
 static void end_missing(struct perfclock_session *s, const int *online, int n)
@@ -124,6 +170,7 @@ int pc_hotplug_check(struct perfclock_session *s)
 	char text[sizeof(s->online_text)];
 	struct timespec ts;
 	int *online, n, err;
+	bool changed;
 	uint64_t now;
 
 	if (s->online_fd < 0)
@@ -134,8 +181,9 @@ int pc_hotplug_check(struct perfclock_session *s)
 		return 0;
 	s->online_checked = now;
 	close_drained(s);
+	changed = s->message_fd >= 0 && end_by_messages(s);
 	if (read_online(s, text, sizeof(text)) <= 0 ||
-	    !strcmp(text, s->online_text))
+	    (!changed && !strcmp(text, s->online_text)))
 		return 0;
 	n = pc_cpus_parse(text, &online);
 	if (n <= 0)

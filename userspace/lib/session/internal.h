@@ -30,6 +30,7 @@ struct pc_event {
 	struct pc_layout layout;
 	void *user;
 	bool adopted;
+	bool grouped;		/* with the one before it */
 };
 
 /* id of the kernel -> event index; open addressing, size a power of two. */
@@ -141,7 +142,7 @@ struct perfclock_session {
 
 	/* CPUs that come and go; see hotplug.c. */
 	const char *online_path;
-	int online_fd;
+	int online_fd, message_fd;
 	uint64_t online_checked;
 	char online_text[256];
 

@@ -131,12 +131,33 @@ static int tracepoint_by_name(struct perfclock_session *s, const char *name,
 	return pc_tracepoint(s, system, colon + 1, attr);
 }
 
+/* "NAME:u", "NAME:k" of a software or raw event. */
+static bool restricted_by_name(const char *name, struct perf_event_attr *attr)
+{
+	size_t len = strlen(name);
+	char plain[64];
+	char mode;
+
+	if (len < 3 || len - 2 >= sizeof(plain) || name[len - 2] != ':')
+		return false;
+	mode = name[len - 1];
+	memcpy(plain, name, len - 2);
+	plain[len - 2] = '\0';
+	if ((mode != 'u' && mode != 'k') ||
+	    (!software_by_name(plain, attr) && !raw_by_name(plain, attr)))
+		return false;
+	attr->exclude_kernel = attr->exclude_hv = mode == 'u';
+	attr->exclude_user = mode == 'k';
+	return true;
+}
+
 int pc_event_by_name(struct perfclock_session *s, const char *name,
 		     struct perf_event_attr *attr)
 {
 	int err;
 
-	if (software_by_name(name, attr) || raw_by_name(name, attr))
+	if (software_by_name(name, attr) || raw_by_name(name, attr) ||
+	    restricted_by_name(name, attr))
 		return 0;
 	err = tracepoint_by_name(s, name, attr);
 	/* libpfm4's names have colons as well. */

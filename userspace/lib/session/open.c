@@ -119,13 +119,14 @@ static void attr_for_tasks(const struct perfclock_session *s,
 		attr->inherit_thread = 1;
 }
 
+/* *leader: of the group that a grouped event joins; becomes this event. */
 static int open_event(struct perfclock_session *s, int event, pid_t pid,
-		      struct pc_session_ring *r)
+		      struct pc_session_ring *r, int *leader)
 {
 	struct pc_event *e = &s->events[event];
 	struct perf_event_attr attr = e->attr;
 	unsigned long flags = PERF_FLAG_FD_CLOEXEC;
-	int fd, err;
+	int fd, err, group = e->grouped ? *leader : -1;
 
 	attr.wakeup_watermark = s->wakeup_bytes ? s->wakeup_bytes :
 						  s->ring_bytes / 4;
@@ -135,11 +136,11 @@ static int open_event(struct perfclock_session *s, int event, pid_t pid,
 		flags |= PERF_FLAG_PID_CGROUP;
 		pid = s->target.cgroup_fd;
 	}
-	fd = sys_perf_event_open(&attr, pid, r->cpu, -1, flags);
+	fd = sys_perf_event_open(&attr, pid, r->cpu, group, flags);
 	if (fd == -EINVAL && attr.inherit_thread) {
 		/* Kernels before 5.13 cannot follow threads alone. */
 		attr.inherit_thread = attr.inherit = 0;
-		fd = sys_perf_event_open(&attr, pid, r->cpu, -1, flags);
+		fd = sys_perf_event_open(&attr, pid, r->cpu, group, flags);
 	}
 	if (fd < 0)
 		return pc_open_failed(s, fd, e->name, pid, r->cpu);
@@ -148,6 +149,8 @@ static int open_event(struct perfclock_session *s, int event, pid_t pid,
 		close(fd);
 		return err;
 	}
+	if (!e->grouped)
+		*leader = fd;
 	return set_up(s, fd, event, r);
 }
 
@@ -156,12 +159,12 @@ static int open_events(struct perfclock_session *s, pid_t pid,
 		       struct pc_session_ring *r)
 {
 	unsigned int i;
-	int err;
+	int err, leader = -1;
 
 	for (i = 0; i < s->nr_events; i++) {
 		if (s->events[i].adopted)
 			continue;
-		err = open_event(s, i, pid, r);
+		err = open_event(s, i, pid, r, &leader);
 		if (err)
 			return err;
 	}
@@ -291,6 +294,17 @@ int pc_session_open(struct perfclock_session *s)
 		s->map_refused = false;
 	}
 	return s->target.child ? 0 : pc_enable_ring(s, NULL);
+}
+
+int perfclock_session_event_fd(const struct perfclock_session *s, int index,
+			       int cpu)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nr_files; i++)
+		if (s->files[i].event == index && s->files[i].ring->cpu == cpu)
+			return s->files[i].fd;
+	return -ENOENT;
 }
 
 void pc_session_disable(struct perfclock_session *s)

@@ -223,7 +223,8 @@ int perfclock_session_new(struct perfclock_session **sp,
 	if (!s)
 		return -ENOMEM;
 	pthread_mutex_init(&s->lock, NULL);
-	s->stop_fd = s->epoll_fd = s->mark_fd = s->online_fd = -1;
+	s->stop_fd = s->epoll_fd = s->mark_fd = -1;
+	s->online_fd = s->message_fd = -1;
 	s->target.cgroup_fd = s->target.child_fd = -1;
 	s->online_path = PC_CPUS_ONLINE;
 	err = session_init(s, &o);

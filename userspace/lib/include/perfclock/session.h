@@ -105,12 +105,17 @@ struct perfclock_event_opts {
 	const struct perf_event_attr *attr;	/* use this; the session sets
 						 * what ordering needs */
 	void *user;		/* comes back in perfclock_event.user */
+	unsigned int flags;	/* PERFCLOCK_EVENT_* */
 };
+
+/* perfclock_event_opts.flags: in one kernel group with the event before. */
+#define PERFCLOCK_EVENT_GROUP	(1u << 0)
 
 /*
  * Add an event by name: "sched:sched_switch" (tracepoint), "cpu-clock",
  * "context-switches", ... (software), "r1a8" or "TYPE:CONFIG" (raw, numbers),
- * or a hardware event's name where built with libpfm4. With opts->attr the
+ * each of these two with ":u" or ":k" for user or kernel mode only, or a
+ * hardware event's name where built with libpfm4. With opts->attr the
  * name is only a label. Before _start() only. Returns the event's index, or
  * -ENOENT (no such event), -EACCES (rights; the error line names sysctl and
  * capability), -EINVAL (bad filter, inherit_stat, precise_ip > 0 with the
@@ -118,6 +123,14 @@ struct perfclock_event_opts {
  */
 int perfclock_session_add(struct perfclock_session *s, const char *name,
 			  const struct perfclock_event_opts *opts);
+
+/*
+ * The file of an event on one CPU, after _start(); for BPF programs that write
+ * to "bpf-output" through a BPF_MAP_TYPE_PERF_EVENT_ARRAY, and for ioctls. It
+ * stays the session's. -ENOENT: no such event there.
+ */
+int perfclock_session_event_fd(const struct perfclock_session *s, int index,
+			       int cpu);
 
 /* Side-band records (COMM, FORK, EXIT, MMAP2): names of tasks. */
 int perfclock_session_track_tasks(struct perfclock_session *s);
