@@ -6,6 +6,9 @@ LIVE_SRCS := $(wildcard selftests/live/test_*.c)
 LIVE_BINS := $(LIVE_SRCS:selftests/live/%.c=$(BUILD)/tests/live/%)
 TAP_PROGRAMS += $(LIVE_BINS)
 
+# The same in a guest without the module and without membarrier.
+TAP_PROGRAMS += selftests/live/test_guest_nohz
+
 $(BUILD)/tests/live/%: selftests/live/%.c selftests/tap.h $(LIB_A)
 	@mkdir -p $(@D)
 	$(CC) $(PC_CPPFLAGS) -Iselftests $(CPPFLAGS) $(PC_CFLAGS) $(CFLAGS) \

@@ -73,7 +73,10 @@ static const char *perfclock_path(void)
 
 	ASSERT_OP(n, >, 0);
 	self[n] = '\0';
-	snprintf(path, sizeof(path), "%.4000s/../../perfclock", dirname(self));
+	dirname(self);
+	snprintf(path, sizeof(path), "%.4000s/../../perfclock", self);
+	if (access(path, X_OK))
+		snprintf(path, sizeof(path), "%.4000s/perfclock", self);
 	if (access(path, X_OK))
 		SKIP("no perfclock beside this test");
 	return path;
@@ -166,6 +169,29 @@ static void info_names_what_is_here(void)
 	EXPECT(says("\n  \"proven\": true"));
 }
 
+static bool nohz_full(void)
+{
+	char text[64] = "";
+	FILE *f = fopen("/sys/devices/system/cpu/nohz_full", "re");
+
+	if (f) {
+		if (!fgets(text, sizeof(text), f))
+			text[0] = '\0';
+		fclose(f);
+	}
+	return text[0] >= '0' && text[0] <= '9';
+}
+
+static void nohz_full_is_why_membarrier_is_not_there(void)
+{
+	if (!nohz_full())
+		SKIP("not booted with nohz_full");
+	run_info(CHILD_PLAIN, "monotonic");
+	EXPECT_STREQ(value_of("membarrier", "available"), "false,");
+	EXPECT(strstr(value_of("membarrier", "reason"), "nohz_full"));
+	EXPECT(says("\n  \"proven\": true"));
+}
+
 static void without_membarrier(enum child_kind kind, const char *why)
 {
 	if (!membarrier_here())
@@ -220,6 +246,8 @@ static void a_user_without_rights_is_told_as_much(void)
 
 static const struct tap_test tests[] = {
 	{ "info_names_what_is_here", info_names_what_is_here },
+	{ "nohz_full_is_why_membarrier_is_not_there",
+	  nohz_full_is_why_membarrier_is_not_there },
 	{ "a_filter_that_refuses_membarrier_is_named",
 	  a_filter_that_refuses_membarrier_is_named },
 	{ "a_filter_that_refuses_only_the_barrier_is_named",

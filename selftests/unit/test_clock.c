@@ -226,6 +226,21 @@ static void a_newer_module_of_the_same_version_is_fine(void)
 	perfclock_close(clk);
 }
 
+static void expedited_is_the_modules_or_nobodys(void)
+{
+	struct perfclock *clk;
+
+	EXPECT_EQ(TRY(&clk, .clock = PERFCLOCK_MONOTONIC,
+		      .provider = "membarrier",
+		      .flags = PERFCLOCK_OPEN_EXPEDITED), -EOPNOTSUPP);
+	EXPECT(strstr(error, "expedited"));
+	EXPECT_EQ(TRY(&clk, .clock = PERFCLOCK_MONOTONIC,
+		      .device = "/nonexistent",
+		      .flags = PERFCLOCK_OPEN_EXPEDITED), -ENODEV);
+	EXPECT(strstr(error, "/nonexistent"));
+	EXPECT(!strstr(error, "membarrier"));
+}
+
 static void an_absent_device_names_the_module(void)
 {
 	struct perfclock *clk;
@@ -285,6 +300,8 @@ static const struct tap_test tests[] = {
 	  an_older_module_serves_the_clocks_it_has },
 	{ "a_newer_module_of_the_same_version_is_fine",
 	  a_newer_module_of_the_same_version_is_fine },
+	{ "expedited_is_the_modules_or_nobodys",
+	  expedited_is_the_modules_or_nobodys },
 	{ "an_absent_device_names_the_module",
 	  an_absent_device_names_the_module },
 	{ "probing_names_every_choice_once",

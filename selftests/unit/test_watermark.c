@@ -14,13 +14,17 @@
 
 #include "tap.h"
 
-static struct perfclock *open_or_skip(const char *provider)
+/* Each test is run with either provider that has a thread. */
+static const char *provider;
+
+static struct perfclock *open_paced(uint64_t pace_ns)
 {
 	struct perfclock *clk;
 	char error[256];
 	struct perfclock_open_opts o = {
 		.sz = sizeof(o), .clock = PERFCLOCK_MONOTONIC_RAW,
 		.source = "clockid", .provider = provider,
+		.pace_ns = pace_ns,
 		.error = error, .error_size = sizeof(error),
 	};
 	int err = perfclock_open(&clk, &o);
@@ -33,9 +37,14 @@ static struct perfclock *open_or_skip(const char *provider)
 	return clk;
 }
 
+static struct perfclock *open_or_skip(void)
+{
+	return open_paced(0);
+}
+
 static void follows_the_clock(void)
 {
-	struct perfclock *clk = open_or_skip("membarrier");
+	struct perfclock *clk = open_or_skip();
 	uint64_t now, w, last = 0;
 	int i;
 
@@ -53,7 +62,7 @@ static void follows_the_clock(void)
 
 static void waiting_ends_at_the_time_limit(void)
 {
-	struct perfclock *clk = open_or_skip("membarrier");
+	struct perfclock *clk = open_or_skip();
 
 	EXPECT_EQ(perfclock_watermark_wait(clk, UINT64_MAX, 0), -ETIMEDOUT);
 	EXPECT_EQ(perfclock_watermark_wait(clk, UINT64_MAX, 30000000),
@@ -74,7 +83,7 @@ static void on_alarm(int sig)
 /* The handler runs in the program's thread: the library's blocks signals. */
 static void a_signal_interrupts_the_wait_and_not_the_provider(void)
 {
-	struct perfclock *clk = open_or_skip("membarrier");
+	struct perfclock *clk = open_or_skip();
 	struct sigaction act = { .sa_handler = on_alarm }, old;
 	struct itimerval timer = { .it_value.tv_usec = 50000 };
 
@@ -90,7 +99,7 @@ static void a_signal_interrupts_the_wait_and_not_the_provider(void)
 
 static void fd_is_readable_when_it_moved(void)
 {
-	struct perfclock *clk = open_or_skip("membarrier");
+	struct perfclock *clk = open_or_skip();
 	int fd = perfclock_watermark_fd(clk), i;
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	uint64_t before, after;
@@ -130,7 +139,7 @@ static int in_child(struct perfclock *clk)
 
 static void a_fork_leaves_parent_and_child_whole(void)
 {
-	struct perfclock *clk = open_or_skip("membarrier");
+	struct perfclock *clk = open_or_skip();
 	uint64_t w;
 	int status, fd = perfclock_watermark_fd(clk);
 	pid_t pid;
@@ -151,15 +160,8 @@ static void a_fork_leaves_parent_and_child_whole(void)
 static void pace_is_kept(void)
 {
 	struct perfclock_info info = { .sz = sizeof(info) };
-	struct perfclock *clk;
-	struct perfclock_open_opts o = {
-		.sz = sizeof(o), .clock = PERFCLOCK_MONOTONIC,
-		.source = "clockid", .provider = "membarrier",
-		.pace_ns = 100000000,
-	};
+	struct perfclock *clk = open_paced(100000000);
 
-	if (perfclock_open(&clk, &o))
-		SKIP("no membarrier here");
 	usleep(350000);
 	ASSERT_EQ(perfclock_get_info(clk, &info), 0);
 	EXPECT_OP(info.moves, >=, 1);
@@ -170,16 +172,7 @@ static void pace_is_kept(void)
 
 static void closing_does_not_wait_for_the_pace(void)
 {
-	struct perfclock *clk;
-	struct perfclock_open_opts o = {
-		.sz = sizeof(o), .clock = PERFCLOCK_MONOTONIC,
-		.source = "clockid", .provider = "membarrier",
-		.pace_ns = 3600 * 1000000000ull,
-	};
-
-	if (perfclock_open(&clk, &o))
-		SKIP("no membarrier here");
-	perfclock_close(clk);
+	perfclock_close(open_paced(3600 * 1000000000ull));
 }
 
 struct reader {
@@ -206,7 +199,7 @@ static void *read_on(void *arg)
 
 static void many_threads_may_use_one_handle(void)
 {
-	struct perfclock *clk = open_or_skip("membarrier");
+	struct perfclock *clk = open_or_skip();
 	volatile int stop = 0;
 	struct reader r[4];
 	pthread_t t[4];
@@ -225,19 +218,98 @@ static void many_threads_may_use_one_handle(void)
 	perfclock_close(clk);
 }
 
+static int open_backoff(const char *name, struct perfclock **clk)
+{
+	struct perfclock_open_opts o = {
+		.sz = sizeof(o), .clock = PERFCLOCK_MONOTONIC,
+		.source = "clockid", .provider = name,
+	};
+
+	return perfclock_open(clk, &o);
+}
+
+static void backoff_wants_a_time(void)
+{
+	struct perfclock *clk;
+
+	EXPECT_EQ(open_backoff("backoff", &clk), -EINVAL);
+	EXPECT_EQ(open_backoff("backoff=", &clk), -EINVAL);
+	EXPECT_EQ(open_backoff("backoff=-1", &clk), -EINVAL);
+	EXPECT_EQ(open_backoff("backoff=1s", &clk), -EINVAL);
+	EXPECT_EQ(open_backoff("backoff=99999999999999999999", &clk), -EINVAL);
+}
+
+static void *observe_later(void *clk)
+{
+	usleep(50000);
+	perfclock_watermark_observe(clk, 5000);
+	return NULL;
+}
+
+static void backoff_follows_what_is_observed_unproven(void)
+{
+	struct perfclock_info info = { .sz = sizeof(info) };
+	struct perfclock *clk;
+	pthread_t t;
+	uint64_t w;
+
+	ASSERT_EQ(open_backoff("backoff=100", &clk), 0);
+	EXPECT_EQ(perfclock_get_info(clk, &info), 0);
+	EXPECT_STREQ(info.provider, "backoff");
+	EXPECT(!info.proven);
+	EXPECT_EQ(info.backoff, 100);
+	EXPECT_EQ(perfclock_watermark(clk, &w), 0);
+	EXPECT_EQ(w, 0);
+	perfclock_watermark_observe(clk, 99);	/* less than the time itself */
+	EXPECT_EQ(perfclock_watermark(clk, &w), 0);
+	EXPECT_EQ(w, 0);
+	perfclock_watermark_observe(clk, 1000);
+	perfclock_watermark_observe(clk, 700);
+	EXPECT_EQ(perfclock_watermark(clk, &w), 0);
+	EXPECT_EQ(w, 900);
+	EXPECT_EQ(perfclock_watermark_fd(clk), -EOPNOTSUPP);
+	ASSERT_EQ(pthread_create(&t, NULL, observe_later, clk), 0);
+	EXPECT_EQ(perfclock_watermark_wait(clk, 4000, 10000000000), 0);
+	pthread_join(t, NULL);
+	perfclock_close(clk);
+}
+
+#define WITH_BOTH(test)							\
+	static void membarrier_##test(void)				\
+	{								\
+		provider = "membarrier";				\
+		test();							\
+	}								\
+	static void cpu_visit_##test(void)				\
+	{								\
+		provider = "cpu-visit";					\
+		test();							\
+	}
+#define BOTH(test)							\
+	{ "membarrier_" #test, membarrier_##test },			\
+	{ "cpu_visit_" #test, cpu_visit_##test }
+
+WITH_BOTH(follows_the_clock)
+WITH_BOTH(waiting_ends_at_the_time_limit)
+WITH_BOTH(a_signal_interrupts_the_wait_and_not_the_provider)
+WITH_BOTH(fd_is_readable_when_it_moved)
+WITH_BOTH(a_fork_leaves_parent_and_child_whole)
+WITH_BOTH(pace_is_kept)
+WITH_BOTH(closing_does_not_wait_for_the_pace)
+WITH_BOTH(many_threads_may_use_one_handle)
+
 static const struct tap_test tests[] = {
-	{ "follows_the_clock", follows_the_clock },
-	{ "waiting_ends_at_the_time_limit", waiting_ends_at_the_time_limit },
-	{ "a_signal_interrupts_the_wait_and_not_the_provider",
-	  a_signal_interrupts_the_wait_and_not_the_provider },
-	{ "fd_is_readable_when_it_moved", fd_is_readable_when_it_moved },
-	{ "a_fork_leaves_parent_and_child_whole",
-	  a_fork_leaves_parent_and_child_whole },
-	{ "pace_is_kept", pace_is_kept },
-	{ "closing_does_not_wait_for_the_pace",
-	  closing_does_not_wait_for_the_pace },
-	{ "many_threads_may_use_one_handle",
-	  many_threads_may_use_one_handle },
+	BOTH(follows_the_clock),
+	BOTH(waiting_ends_at_the_time_limit),
+	BOTH(a_signal_interrupts_the_wait_and_not_the_provider),
+	BOTH(fd_is_readable_when_it_moved),
+	BOTH(a_fork_leaves_parent_and_child_whole),
+	BOTH(pace_is_kept),
+	BOTH(closing_does_not_wait_for_the_pace),
+	BOTH(many_threads_may_use_one_handle),
+	{ "backoff_wants_a_time", backoff_wants_a_time },
+	{ "backoff_follows_what_is_observed_unproven",
+	  backoff_follows_what_is_observed_unproven },
 };
 
 TAP_MAIN(tests)

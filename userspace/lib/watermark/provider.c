@@ -27,6 +27,11 @@ static int provider_try(struct provider *p, const struct provider_ops *ops,
 {
 	int err;
 
+	/* Nobody who asked for haste shall get less without a word. */
+	if (o->flags & PERFCLOCK_OPEN_EXPEDITED && !ops->expedites)
+		return clock_fail(o, -EOPNOTSUPP,
+				  "provider '%s' has no expedited grace periods, only the module has",
+				  ops->name);
 	p->clock = o->clock;
 	p->source = src->ops->name;
 	p->priv = NULL;
@@ -48,7 +53,9 @@ static int provider_open_auto(struct provider *p, const struct source *src,
 	try.error_size = sizeof(reason);
 	all[0] = '\0';
 	for (i = 0; i < NR_PROVIDERS; i++) {
-		if (!providers[i]->proven)
+		if (!providers[i]->proven ||
+		    (o->flags & PERFCLOCK_OPEN_EXPEDITED &&
+		     !providers[i]->expedites))
 			continue;
 		reason[0] = '\0';
 		err = provider_try(p, providers[i], src, &try, NULL);

@@ -23,6 +23,7 @@ struct provider;
 struct provider_ops {
 	const char *name;
 	bool proven;
+	bool expedites;		/* knows PERFCLOCK_OPEN_EXPEDITED */
 	const char *remark;	/* about its choice, or NULL */
 	/*
 	 * arg: what follows "NAME=", or NULL. -errno as perfclock_open(),

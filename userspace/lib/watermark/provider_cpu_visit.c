@@ -15,8 +15,9 @@
  *
  * What it does not cover, and membarrier does, is a section that can be
  * preempted: RCU-protected only, as when a BPF program run by a trampoline
- * outputs a record on a preemptible kernel before 6.6 or so, where the helper
- * itself does not turn preemption off. So it comes after membarrier.
+ * outputs a record on a preemptible kernel before 6.5 or so, where the helper
+ * does not turn preemption off before it reads the clock. So it comes after
+ * membarrier.
  *
  * A CPU that a real-time task never gives away is never visited: the watermark
  * then stands still, as it must.

@@ -158,6 +158,7 @@ static void module_info(struct provider *p, struct perfclock_info *info)
 const struct provider_ops provider_module = {
 	.name = "module",
 	.proven = true,
+	.expedites = true,
 	.open = module_open,
 	.close = module_close,
 	.watermark = module_watermark,

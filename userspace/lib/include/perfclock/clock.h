@@ -17,8 +17,9 @@ PERFCLOCK_BEGIN_DECLS
 struct perfclock;
 
 /* perfclock_open_opts.flags */
-#define PERFCLOCK_OPEN_EXPEDITED	(1u << 0) /* module: ask for expedited
-						   * grace periods */
+#define PERFCLOCK_OPEN_EXPEDITED	(1u << 0) /* expedited grace periods,
+						   * which only the provider
+						   * "module" has */
 #define PERFCLOCK_OPEN_NO_WATERMARK	(1u << 1) /* only the time is wanted:
 						   * no provider is started */
 
