@@ -39,3 +39,7 @@ fuzz-build: $(FUZZ_BIN) $(FUZZ_GEN)
 
 fuzz: fuzz-build ## fuzz the reader of recordings for SECONDS=60
 	selftests/fuzz/run $(FUZZ_DIR) $(SECONDS)
+
+.PHONY: bench-sort
+bench-sort: $(TOOL) $(FUZZ_GEN) ## speed of perfclock sort beside cat, 4 GiB
+	selftests/bench/bench_sort

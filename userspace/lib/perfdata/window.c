@@ -9,6 +9,8 @@
 #define RECORD_MAX	(UINT16_MAX + sizeof(struct sort_payload))
 #define BYTES_PER_ENTRY	48	/* a guess: smaller records fill the table */
 #define HAS_PAYLOAD	(1u << 31)
+#define RADIX_BITS	11
+#define MERGE_RUNS	8	/* more are sorted by radix */
 
 void window_init(struct window *w, size_t memory)
 {
@@ -113,42 +115,107 @@ static size_t run_end(const struct window_entry *e, size_t start, size_t nr)
 	return start;
 }
 
+static void swap_entries(struct window *w)
+{
+	struct window_entry *entries = w->entries;
+	size_t room = w->room;
+
+	w->entries = w->scratch;
+	w->room = w->scratch_room;
+	w->scratch = entries;
+	w->scratch_room = room;
+}
+
+/* One round of natural merge sort: pairs of ascending runs become one. */
+static void merge_pairs(struct window *w)
+{
+	size_t start, middle, end;
+
+	for (start = 0; start < w->nr; start = end) {
+		middle = run_end(w->entries, start, w->nr);
+		end = middle;
+		if (middle < w->nr) {
+			end = run_end(w->entries, middle, w->nr);
+			merge(w->entries, w->scratch, start, middle, end);
+		} else {
+			memcpy(w->scratch + start, w->entries + start,
+			       (end - start) * sizeof(*w->entries));
+		}
+	}
+	swap_entries(w);
+}
+
+/* One pass of radix sort, by RADIX_BITS from 'shift' on of key - least. */
+static void radix_pass(struct window *w, uint64_t least, unsigned int shift)
+{
+	uint32_t at[1u << RADIX_BITS] = { 0 }, sum = 0, count;
+	const uint64_t mask = (1u << RADIX_BITS) - 1;
+	size_t i;
+
+	for (i = 0; i < w->nr; i++)
+		at[(w->entries[i].key - least) >> shift & mask]++;
+	for (i = 0; i <= mask; i++) {
+		count = at[i];
+		if (count == w->nr)
+			return;		/* the same digit in all keys */
+		at[i] = sum;
+		sum += count;
+	}
+	for (i = 0; i < w->nr; i++) {
+		const struct window_entry *e = &w->entries[i];
+
+		w->scratch[at[(e->key - least) >> shift & mask]++] = *e;
+	}
+	swap_entries(w);
+}
+
+static void radix_sort(struct window *w)
+{
+	uint64_t least = UINT64_MAX, greatest = 0;
+	unsigned int shift;
+	size_t i;
+
+	for (i = 0; i < w->nr; i++) {
+		if (w->entries[i].key < least)
+			least = w->entries[i].key;
+		if (w->entries[i].key > greatest)
+			greatest = w->entries[i].key;
+	}
+	for (shift = 0; shift < 64 && (greatest - least) >> shift;
+	     shift += RADIX_BITS)
+		radix_pass(w, least, shift);
+}
+
+/* The number of ascending runs, or more than max. */
+static size_t count_runs(const struct window *w, size_t max)
+{
+	size_t start, nr = 0;
+
+	for (start = 0; start < w->nr && nr <= max; nr++)
+		start = run_end(w->entries, start, w->nr);
+	return nr;
+}
+
 /*
- * Natural merge sort: a recording is made of ascending stretches (a ring's
- * part of a round), so pairs of what is ascending already are merged until
- * one run is left. Stable, and n log(runs).
+ * Stable. A recording is made of ascending stretches (a ring's part of a
+ * round): if they are few, pairs of them are merged until one is left; many
+ * are cheaper by radix, since the stamps of a window differ in few bits.
  */
 static int sort(struct window *w)
 {
-	struct window_entry *swap;
-	size_t start, middle, end, room;
-	bool sorted = false;
+	size_t runs = count_runs(w, MERGE_RUNS);
 
-	while (!sorted) {
-		if (run_end(w->entries, 0, w->nr) >= w->nr)
-			return 0;
-		if (grow(&w->scratch, &w->scratch_room, w->nr, w->entries_max,
-			 sizeof(*swap)))
-			return -ENOMEM;
-		sorted = true;
-		for (start = 0; start < w->nr; start = end) {
-			middle = run_end(w->entries, start, w->nr);
-			if (middle == w->nr) {
-				memcpy(w->scratch + start, w->entries + start,
-				       (middle - start) * sizeof(*swap));
-				break;
-			}
-			end = run_end(w->entries, middle, w->nr);
-			merge(w->entries, w->scratch, start, middle, end);
-			sorted = start == 0 && end == w->nr;
-		}
-		swap = w->entries;
-		w->entries = w->scratch;
-		w->scratch = swap;
-		room = w->room;
-		w->room = w->scratch_room;
-		w->scratch_room = room;
+	if (runs <= 1)
+		return 0;
+	if (grow(&w->scratch, &w->scratch_room, w->nr, w->entries_max,
+		 sizeof(*w->scratch)))
+		return -ENOMEM;
+	if (runs > MERGE_RUNS) {
+		radix_sort(w);
+		return 0;
 	}
+	for (; runs > 1; runs = (runs + 1) / 2)
+		merge_pairs(w);
 	return 0;
 }
 
