@@ -8,8 +8,20 @@
 #include <linux/gfp.h>
 #include <linux/mm.h>
 #include <linux/spinlock.h>
+#include <linux/stddef.h>
 
 #include "perf_clock.h"
+
+/* The layout is for ever. New fields come where reserved ones are, or last. */
+static_assert(offsetof(struct perf_clock_page, seq_count) == 16);
+static_assert(offsetof(struct perf_clock_page, flags) == 32);
+static_assert(offsetof(struct perf_clock_page, mark) == 64);
+static_assert(sizeof(struct perf_clock_page) == 192);
+static_assert(sizeof(struct perf_clock_read) == 16);
+static_assert(sizeof(struct perf_clock_caps) == 64);
+static_assert(sizeof(struct perf_clock_snapshot) == 176);
+static_assert(sizeof(struct perf_clock_wait) == 48);
+static_assert(sizeof(struct perf_clock_mode) == 32);
 
 static DEFINE_SPINLOCK(pc_page_lock);
 static struct perf_clock_page *pc_shown;
