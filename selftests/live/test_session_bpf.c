@@ -4,8 +4,11 @@
  * those of other events. The program is a handful of instructions, so that
  * no compiler and no library is needed:
  *
+ *	if (bpf_get_current_pid_tgid() >> 32 != our process)
+ *		return 1;
  *	stamp = bpf_ktime_get_ns();
  *	bpf_perf_event_output(ctx, map, BPF_F_CURRENT_CPU, &stamp, 8);
+ *	return 1;
  */
 #include <linux/bpf.h>
 #include <linux/perf_event.h>
@@ -27,9 +30,6 @@ static int note(const struct perfclock_event *ev, void *ctx)
 		return 0;
 	disorder += ev->stamp < last_stamp;
 	last_stamp = ev->stamp;
-	/* The program runs for every task that calls. */
-	if (ev->pid != getpid())
-		return 0;
 	if (ev->index != 0) {
 		from_perf++;
 		return 0;
@@ -76,8 +76,13 @@ static int put_fd(int map, uint32_t cpu, uint32_t fd)
 static int load_program(int map)
 {
 	struct bpf_insn insns[] = {
-		/* r6 = ctx; *(u64 *)(fp - 8) = bpf_ktime_get_ns() */
+		/* r6 = ctx; other processes: to the end */
 		INSN(BPF_ALU64 | BPF_MOV | BPF_X, 6, 1, 0, 0),
+		INSN(BPF_JMP | BPF_CALL, 0, 0, 0,
+		     BPF_FUNC_get_current_pid_tgid),
+		INSN(BPF_ALU64 | BPF_RSH | BPF_K, 0, 0, 0, 32),
+		INSN(BPF_JMP | BPF_JNE | BPF_K, 0, 0, 10, getpid()),
+		/* *(u64 *)(fp - 8) = bpf_ktime_get_ns() */
 		INSN(BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_ktime_get_ns),
 		INSN(BPF_STX | BPF_MEM | BPF_DW, 10, 0, -8, 0),
 		/* bpf_perf_event_output(r6, map, CURRENT_CPU, fp - 8, 8) */
@@ -89,7 +94,8 @@ static int load_program(int map)
 		INSN(BPF_ALU64 | BPF_ADD | BPF_K, 4, 0, 0, -8),
 		INSN(BPF_ALU64 | BPF_MOV | BPF_K, 5, 0, 0, 8),
 		INSN(BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_perf_event_output),
-		INSN(BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, 0),
+		/* 0 would keep the tracepoint's record from all perf events */
+		INSN(BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, 1),
 		INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0),
 	};
 	union bpf_attr attr = { 0 };
@@ -130,8 +136,10 @@ static void records_of_programs_come_in_order(void)
 		.sz = sizeof(o), .clock = PERFCLOCK_MONOTONIC,
 		.interval_ns = 1000000,
 	};
+	struct perfclock_event_opts eo = { .sz = sizeof(eo) };
 	struct perfclock_session *s;
 	struct utsname u;
+	char filter[48];
 
 	map = make_map(cpus);
 	prog = map < 0 ? -1 : load_program(map);
@@ -140,7 +148,10 @@ static void records_of_programs_come_in_order(void)
 	if (perfclock_session_new(&s, &o))
 		SKIP("no session with membarrier or the module here");
 	ASSERT_EQ(perfclock_session_add(s, "bpf-output", NULL), 0);
-	live_add(s, "syscalls:sys_enter_newuname");
+	snprintf(filter, sizeof(filter), "common_pid == %d", getpid());
+	eo.filter = filter;
+	if (perfclock_session_add(s, "syscalls:sys_enter_newuname", &eo) < 0)
+		SKIP("no syscalls:sys_enter_newuname");
 	live_start(s);
 	EXPECT_EQ(perfclock_session_event_fd(s, 0, 4000), -ENOENT);
 	for (i = 0; i < cpus; i++)
