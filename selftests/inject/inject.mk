@@ -9,3 +9,8 @@ inject-module:
 	into=$(abspath $(BUILD))/inject/$(module_release); \
 	mkdir -p "$$into" && cp -u $(inject_files) "$$into" && \
 	$(MAKE) -C $(KDIR) M="$$into" modules
+
+.PHONY: check-attack
+check-attack: all ## attacks on the promise, in guests (about 5 minutes)
+	@scripts/install-deps build vm
+	scripts/tap-run --log $(BUILD)/check --timeout 900 selftests/inject/attack

@@ -27,6 +27,7 @@ class Guest:
         self.image = image.Image(self.kernel.arch)
         self.jobs = []
         self.back = {}
+        self.pauses = {}
         os.makedirs(OUT, exist_ok=True)
         self._add_base()
 
@@ -62,6 +63,10 @@ class Guest:
         """Write the guest's file to the host's in the end."""
         self.back[where] = host
 
+    def stand_still(self, job, after, seconds):
+        """All of QEMU stops for seconds, so long after the job's begin."""
+        self.pauses[job] = (after, seconds)
+
     def pack(self, words):
         """Words with each that names a program packed, and named anew."""
         packed = []
@@ -94,7 +99,8 @@ class Guest:
             if not shutil.which(argv[0]):
                 raise debian.Error(argv[0] + ' is missing: run '
                                    '"scripts/install-deps vm matrix"')
-            result = machine.boot(argv, log, self.timeout, show)
+            result = machine.boot(argv, log, self.timeout, show,
+                                  self.pauses)
         finally:
             if os.path.exists(initrd):
                 os.unlink(initrd)
@@ -125,7 +131,8 @@ def build_program(source, arch='amd64'):
     if not os.path.exists(path) or \
             os.path.getmtime(path) < os.path.getmtime(source):
         cc = {'amd64': 'cc', 'arm64': 'aarch64-linux-gnu-gcc'}[arch]
-        debian.run([cc, '-O2', '-Wall', '-static', '-o', path + '.tmp',
+        debian.run([cc, '-O2', '-Wall', '-static', '-I',
+                    os.path.join(builder.TOP, 'uapi'), '-o', path + '.tmp',
                     source])
         os.rename(path + '.tmp', path)
     return path

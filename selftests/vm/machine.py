@@ -3,6 +3,7 @@
 import os
 import re
 import select
+import signal
 import struct
 import subprocess
 import time
@@ -96,8 +97,12 @@ class Reader:
             result.problems.append('report: unknown frame %r' % kind)
 
 
-def boot(argv, log, limit, show):
-    """Run QEMU until it ends or the limit (seconds) is up."""
+def boot(argv, log, limit, show, pauses=None):
+    """Run QEMU until it ends or the limit (seconds) is up.
+
+    pauses: for each job named, (after, seconds): the whole of QEMU stands
+    still for so long, so long after the job began; the guest's time goes on.
+    """
     result = Result()
     reader = Reader(result, show)
     begin = time.monotonic()
@@ -107,7 +112,7 @@ def boot(argv, log, limit, show):
                           stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE) as qemu:
         try:
-            alive = follow(qemu, reader, begin + limit)
+            alive = follow(qemu, reader, begin + limit, dict(pauses or {}))
         finally:
             qemu.kill()
             words = qemu.stderr.read().decode(errors='replace').strip()
@@ -124,10 +129,26 @@ def boot(argv, log, limit, show):
     return result
 
 
-def follow(qemu, reader, deadline):
+def stand_still(qemu, reader, pauses, since):
+    """Stop QEMU for a while, if that time of a job has come."""
+    job = reader.result.jobs[-1][0] if reader.result.jobs else None
+    if job not in pauses:
+        return
+    begin = since.setdefault(job, time.monotonic())
+    after, seconds = pauses[job]
+    if time.monotonic() - begin >= after:
+        del pauses[job]
+        qemu.send_signal(signal.SIGSTOP)
+        time.sleep(seconds)
+        qemu.send_signal(signal.SIGCONT)
+
+
+def follow(qemu, reader, deadline, pauses):
     """Feed the reader; true if QEMU is still alive at the deadline."""
     fd = qemu.stdout.fileno()
+    since = {}
     while time.monotonic() < deadline:
+        stand_still(qemu, reader, pauses, since)
         ready, _, _ = select.select([fd], [], [], 0.5)
         if not ready:
             continue

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+#
+# Runs in the guest, sourced by each attack's job: what attacks have in common.
+# Loads start a moment after the events are on: emulators trip over code that
+# is patched while another CPU runs it.
+
+export PATH="/test:$PATH"
+P=/sys/module/perf_clock_inject/parameters
+
+# set_inject WHERE ONE_IN MIN_US MAX_US [CPUS]: delay records; WHERE 0: stop.
+set_inject()
+{
+	[ -d $P ] || insmod /vm/perf_clock_inject.ko || exit 1
+	echo "${2:-1000}" >$P/one_in
+	echo "${3:-1}" >$P/min_us
+	echo "${4:-1000}" >$P/max_us
+	echo "${5:-0xffffffff}" >$P/cpus
+	echo "$1" >$P/enable
+}
+
+# Every CPU calls uname as fast as it can, until end_load.
+load()
+{
+	n=$(grep -c ^processor /proc/cpuinfo)
+	for cpu in $(seq 0 $((n - 1))); do
+		(sleep 1; exec uname_loop "$cpu") &
+	done
+}
+
+end_load()
+{
+	killall uname_loop 2>/dev/null
+	[ ! -d $P ] || echo 0 >$P/enable
+}
+
+# compare NAME ARGUMENT...: every policy on one capture, to /tmp/NAME.json
+compare()
+{
+	name=$1
+	shift
+	load
+	perfclock compare -a --interval 0 "--json=/tmp/$name.json" "$@"
+	status=$?
+	end_load
+	[ ! -d $P ] || echo "$name: $(cat $P/delays) delays so far"
+	return $status
+}
+
+# trace NAME SECONDS TROUBLE ARGUMENT...: a session with TROUBLE, a function,
+# running beside it; the summary to /tmp/NAME.json
+trace()
+{
+	name=$1
+	seconds=$2
+	trouble=$3
+	shift 3
+	load
+	perfclock trace -a --duration "$seconds" "--json=/tmp/$name.json" \
+		"$@" >/tmp/$name.txt &
+	pid=$!
+	sleep 2
+	$trouble
+	wait $pid
+	status=$?
+	end_load
+	# Believe no summary: the lines themselves must be in order.
+	trace_facts "/tmp/$name.txt" 2 >/tmp/$name.facts || status=1
+	tail -n 1 /tmp/$name.facts
+	rm -f "/tmp/$name.txt"
+	return $status
+}
+
+nothing()
+{
+	:
+}
+
+hold_2s()
+{
+	[ -d $P ] || insmod /vm/perf_clock_inject.ko || exit 1
+	echo 2000 >$P/hold_ms
+}
+
+# A CPU goes and comes, all the time; the last comes back in the end.
+hotplug()
+{
+	for _ in 1 2 3 4 5; do
+		for cpu in 3 2; do
+			echo 0 >/sys/devices/system/cpu/cpu$cpu/online
+			usleep 300000
+			echo 1 >/sys/devices/system/cpu/cpu$cpu/online
+			usleep 300000
+		done
+	done
+}
+
+# Through all clock sources of the machine and back.
+clocksources()
+{
+	cs=/sys/devices/system/clocksource/clocksource0
+	first=$(cat $cs/current_clocksource)
+	for name in $(cat $cs/available_clocksource) "$first"; do
+		echo "$name" >$cs/current_clocksource
+		echo "clock source: $(cat $cs/current_clocksource)"
+		sleep 1
+	done
+}
+
+# NTP's slope at both ends, again and again: +-500 ppm and +-10 % by tick.
+ntp_slope()
+{
+	for _ in 1 2 3 4 5 6; do
+		adjtimex -f 32768000 -t 11000 >/dev/null
+		usleep 300000
+		adjtimex -f -32768000 -t 9000 >/dev/null
+		usleep 300000
+	done
+	adjtimex -f 0 -t 10000 >/dev/null
+}
+
+settimeofday_jumps()
+{
+	for year in 2001 2031 1999 2026; do
+		date -s "$year-01-01 00:00:00" >/dev/null
+		usleep 300000
+	done
+}
+
+# Many who ask for expedited grace periods, with and without the right to.
+expedite_storm()
+{
+	for _ in 1 2 3 4 5 6 7 8; do
+		perfclock trace -e sched:sched_process_exit -a --expedited \
+			--duration 4 >/dev/null 2>&1 &
+	done
+	sleep 5
+}
