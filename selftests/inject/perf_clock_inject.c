@@ -26,6 +26,8 @@
 #include <linux/delay.h>
 #include <linux/kprobes.h>
 #include <linux/kthread.h>
+#include <linux/log2.h>
+#include <linux/minmax.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/mutex.h>
@@ -38,7 +40,7 @@ MODULE_PARM_DESC(cpus, "bit mask of CPUs (0..63) whose records are delayed");
 
 static unsigned int min_us = 1;
 module_param(min_us, uint, 0644);
-MODULE_PARM_DESC(min_us, "shortest delay");
+MODULE_PARM_DESC(min_us, "shortest delay, at most 25000");
 
 static unsigned int max_us = 1000;
 module_param(max_us, uint, 0644);
@@ -82,11 +84,22 @@ static u32 inject_random(void)
 	return x;
 }
 
+/*
+ * From min_us to max_us, each power of two being as likely: the machine shall
+ * not spend all its time in the longest ones.
+ */
+static unsigned int inject_us(void)
+{
+	unsigned int lo = clamp(READ_ONCE(min_us), 1U, 25000U);
+	unsigned int hi = clamp(READ_ONCE(max_us), lo, 50000U);
+	unsigned int top = lo << inject_random() % (ilog2(hi / lo) + 1);
+
+	return min(top + inject_random() % top, hi);
+}
+
 /* Preemption is off here, by kprobes. */
 static void inject_delay(void)
 {
-	unsigned int lo = READ_ONCE(min_us);
-	unsigned int hi = min(READ_ONCE(max_us), 50000U);
 	unsigned int n = READ_ONCE(one_in);
 	unsigned int cpu = smp_processor_id();
 	unsigned int us;
@@ -97,8 +110,7 @@ static void inject_delay(void)
 		return;
 	/* A record made by an interrupt during a delay is not delayed. */
 	if (this_cpu_inc_return(inject_busy) == 1) {
-		us = hi > lo ? lo + inject_random() % (hi - lo + 1) : lo;
-		for (; us >= 1000; us -= 1000)
+		for (us = inject_us(); us >= 1000; us -= 1000)
 			mdelay(1);
 		if (us)
 			udelay(us);
