@@ -55,25 +55,27 @@ TEST_F(page, all_watermarks_move_and_stay_below_their_clocks)
 {
 	const struct perf_clock_page *page = map_page(self->fd);
 	uint64_t last[PERF_CLOCK_NR] = { 0 }, mark[PERF_CLOCK_NR];
+	int i, least, moves[PERF_CLOCK_NR] = { 0 };
 	struct perf_clock_snapshot snap;
-	int64_t end = now_ns() + 2 * NSEC;
-	int i, moves[PERF_CLOCK_NR] = { 0 };
+	int64_t end = now_ns() + 20 * NSEC;
 
 	ASSERT_NE(MAP_FAILED, page);
-	while (now_ns() < end) {
+	do {
 		for (i = 0; i < PERF_CLOCK_NR; i++)
 			mark[i] = watermark(page, i);
 		ASSERT_EQ(0, snapshot(self->fd, &snap));
+		least = INT_MAX;
 		for (i = 0; i < PERF_CLOCK_NR; i++) {
 			ASSERT_GE(mark[i], last[i]);
 			ASSERT_GE(snap.watermark[i], mark[i]);
 			ASSERT_GE(snap.now[i], snap.watermark[i]);
 			moves[i] += mark[i] > last[i];
 			last[i] = mark[i];
+			if (moves[i] < least)
+				least = moves[i];
 		}
-	}
-	for (i = 0; i < PERF_CLOCK_NR; i++)
-		EXPECT_GT(moves[i], 10);
+	} while (least < 50 && now_ns() < end);
+	EXPECT_GE(least, 10);
 }
 
 TEST_F(page, several_fields_can_be_read_as_one)

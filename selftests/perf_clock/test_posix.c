@@ -28,12 +28,13 @@ TEST_F(clock, runs_forward_at_the_pace_of_time)
 
 	ASSERT_EQ(0, pin_to(sched_getcpu()));
 	ASSERT_EQ(0, clock_gettime(self->id, &a));
-	sleep_ms(200);
+	sleep_ms(500);
 	ASSERT_EQ(0, clock_gettime(self->id, &b));
 	wall = now_ns() - begin;
 	perf = (b.tv_sec - a.tv_sec) * NSEC + b.tv_nsec - a.tv_nsec;
-	EXPECT_GE(perf, 150 * MSEC);
-	EXPECT_LE(perf, wall + 50 * MSEC);
+	/* An unstable clock is behind while its CPU is not run by the host. */
+	EXPECT_GE(perf, 250 * MSEC);
+	EXPECT_LE(perf, wall + 100 * MSEC);
 }
 
 TEST_F(clock, has_a_resolution)
