@@ -75,7 +75,7 @@ FRAGMENTS := userspace/lib/lib.mk userspace/tools/tools.mk \
 	     selftests/perf_clock/perf_clock.mk \
 	     selftests/bench/bench.mk selftests/fuzz/fuzz.mk \
 	     Documentation/doc.mk scripts/quality.mk \
-	     selftests/vm/vm.mk selftests/inject/inject.mk
+	     selftests/vm/vm.mk selftests/inject/inject.mk selftests/soak/soak.mk
 include $(wildcard $(FRAGMENTS))
 
 .PHONY: all help setup check clean install uninstall

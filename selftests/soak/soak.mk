@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-2.0
+# Long runs under all the load a machine gives; "check" has a short one.
+
+SOAK := $(BUILD)/tests/soak/soak
+MINUTES ?= 10
+
+$(SOAK): selftests/soak/soak.c selftests/live/live.h selftests/tap.h $(LIB_A)
+	@mkdir -p $(@D)
+	$(CC) $(PC_CPPFLAGS) -Iselftests $(CPPFLAGS) $(PC_CFLAGS) $(CFLAGS) \
+		$(LDFLAGS) -MMD -MP -o $@ $< $(LIB_A) $(PC_LDLIBS)
+
+$(BUILD)/tests/soak/test_soak: $(SOAK)
+	printf '#!/bin/sh\nexec $(SOAK) 30\n' > $@
+	chmod +x $@
+
+TAP_PROGRAMS += $(BUILD)/tests/soak/test_soak
+
+.PHONY: soak
+soak: $(SOAK) all ## MINUTES=10: sessions of every kind under load (root), here and in a guest
+	$(SOAK) $$(($(MINUTES) * 60))
+	selftests/vm/run --name soak --mem 3G \
+		--timeout $$(($(MINUTES) * 60 + 120)) -- \
+		$(SOAK) $$(($(MINUTES) * 60))
+
+-include $(SOAK:=.d)
