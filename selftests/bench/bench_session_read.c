@@ -32,7 +32,7 @@ static uint64_t now_ns(clockid_t clock)
 
 static int load(int cpu, uint64_t calls, uint64_t per_second)
 {
-	uint64_t begin = now_ns(CLOCK_MONOTONIC), i;
+	uint64_t next = now_ns(CLOCK_MONOTONIC), i, now;
 	struct utsname u;
 	cpu_set_t set;
 
@@ -43,12 +43,18 @@ static int load(int cpu, uint64_t calls, uint64_t per_second)
 		return 1;
 	}
 	for (i = 0; i < calls; i++) {
-		/* In bursts of 64; the clock is read without a system call. */
-		while (i % 64 == 0 && per_second &&
-		       (now_ns(CLOCK_MONOTONIC) - begin) * per_second <
-		       i * 1000000000ull)
-			;
 		uname(&u);
+		if (i % 64 || !per_second)
+			continue;
+		/*
+		 * A burst of 64, then wait; no catching up. The clock is read
+		 * without a system call.
+		 */
+		next += 64 * 1000000000ull / per_second;
+		do
+			now = now_ns(CLOCK_MONOTONIC);
+		while (now < next);
+		next = now - next < 1000000 ? next : now;
 	}
 	return 0;
 }

@@ -87,9 +87,42 @@ static void membarrier_busy(void)
 	run(&o, 2);
 }
 
+static void membarrier_perf_clock_by_io_uring(void)
+{
+	struct perfclock_session_opts o = {
+		.clock = PERFCLOCK_PERF, .provider = "membarrier",
+		.interval_ns = 1000000, .wait = PERFCLOCK_WAIT_IO_URING,
+	};
+
+	run(&o, 1);
+}
+
+static void cpu_visit_by_poll(void)
+{
+	struct perfclock_session_opts o = {
+		.clock = PERFCLOCK_MONOTONIC_RAW, .provider = "cpu-visit",
+		.interval_ns = 1000000, .wait = PERFCLOCK_WAIT_POLL,
+	};
+
+	run(&o, 1);
+}
+
+static void cpu_visit_perf_clock_busy(void)
+{
+	struct perfclock_session_opts o = {
+		.clock = PERFCLOCK_PERF, .provider = "cpu-visit",
+	};
+
+	run(&o, 1);
+}
+
 static const struct tap_test tests[] = {
 	{ "membarrier_sleeping", membarrier_sleeping },
 	{ "membarrier_busy", membarrier_busy },
+	{ "membarrier_perf_clock_by_io_uring",
+	  membarrier_perf_clock_by_io_uring },
+	{ "cpu_visit_by_poll", cpu_visit_by_poll },
+	{ "cpu_visit_perf_clock_busy", cpu_visit_perf_clock_busy },
 };
 
 TAP_MAIN(tests)

@@ -577,6 +577,36 @@ static void events_in_a_group(void)
 	EXPECT_EQ(by_index[1], CALLS);
 }
 
+/* The newest of far more than the ring holds, in order, on demand. */
+static void flight_recorder(void)
+{
+	pid_t pid = getpid();
+	struct perfclock_session_opts o = {
+		.nr_pids = 1, .pids = &pid, .mmap_pages = 1,
+		.flags = PERFCLOCK_SESSION_OVERWRITE,
+	};
+	uint64_t begin, after_first;
+
+	make(&o);
+	live_add(s, "syscalls:sys_enter_newuname");
+	live_start(s);
+	EXPECT_EQ(perfclock_session_poll(s, 0, note, NULL), -EINVAL);
+	call(100 * CALLS);
+	begin = live_now();
+	call(10);
+	EXPECT_OP(perfclock_session_snapshot(s, note, NULL), >=, 10);
+	EXPECT_OP(last_stamp, >, begin);
+	EXPECT_OP(events, <, 100 * CALLS);
+	EXPECT_EQ(disorder, 0);
+	after_first = events;
+	call(5);
+	EXPECT_EQ(perfclock_session_snapshot(s, note, NULL), 5);
+	EXPECT_EQ(events, after_first + 5);
+	call(3);
+	finish();
+	EXPECT_EQ(events, after_first + 8);
+}
+
 /* Rings that the test maps itself, two events in one. */
 static void adopted_rings_of_real_events(void)
 {
@@ -665,6 +695,7 @@ static const struct tap_test tests[] = {
 	T(no_rights_are_told),
 	T(own_process_without_rights),
 	T(events_in_a_group),
+	T(flight_recorder),
 	T(adopted_rings_of_real_events),
 	T(inherit_stat_is_refused),
 };

@@ -2,7 +2,7 @@
 /* Records are taken from a ring whole, once, in order, whatever it holds. */
 #include <errno.h>
 
-#include "ring/ring.h"
+#include "ring/backward.h"
 #include "sim_ring.h"
 #include "tap.h"
 
@@ -220,7 +220,98 @@ static void maps_of_odd_sizes_are_refused(void)
 	sim_ring_free(&sim);
 }
 
+/* The kernel's side of a backward ring. */
+static void write_backward(uint32_t n, unsigned int words)
+{
+	size_t size = offsetof(struct sim_sample, raw) + (words | 1) * 4;
+
+	sim.head -= size;
+	sim_sample(&sim, n, n, words);
+	sim.head -= size;
+	sim_publish(&sim);
+}
+
+static uint32_t taken[4096];
+static int nr_taken, refuse_at;
+
+static int take(const struct perf_event_header *h, void *ctx)
+{
+	(void)ctx;
+	if (nr_taken == refuse_at)
+		return -ECANCELED;
+	taken[nr_taken++] = ((const struct sim_sample *)h)->raw[0];
+	return 0;
+}
+
+static void backward_ring_is_read_oldest_first_once(void)
+{
+	uint64_t prev = 0;
+	uint32_t n;
+
+	set_up(1, 0);
+	nr_taken = 0;
+	refuse_at = -1;
+	for (n = 1; n <= 10; n++)
+		write_backward(n, n);
+	EXPECT_EQ(pc_backward_read(&ring, &prev, take, NULL), 0);
+	ASSERT_EQ(nr_taken, 10);
+	for (n = 1; n <= 10; n++)
+		EXPECT_EQ(taken[n - 1], n);
+	EXPECT_EQ(pc_backward_read(&ring, &prev, take, NULL), 0);
+	EXPECT_EQ(nr_taken, 10);
+	write_backward(11, 1);
+	EXPECT_EQ(pc_backward_read(&ring, &prev, take, NULL), 0);
+	EXPECT_EQ(nr_taken, 11);
+	EXPECT_EQ(taken[10], 11);
+	tear_down();
+}
+
+/* After many turns: the newest are there, the half overwritten is not. */
+static void backward_ring_keeps_the_newest(void)
+{
+	unsigned int most;
+	uint64_t prev;
+	uint32_t n;
+	int i;
+
+	for (most = 50; most < 400; most += 7) {
+		set_up(1, 0);
+		prev = nr_taken = 0;
+		refuse_at = -1;
+		for (n = 1; n <= most; n++)
+			write_backward(n, 1 + n % 13);
+		EXPECT_EQ(pc_backward_read(&ring, &prev, take, NULL), 0);
+		EXPECT_OP(nr_taken, >=, 40);
+		for (i = 0; i < nr_taken; i++)
+			EXPECT_EQ(taken[i], most - nr_taken + 1 + i);
+		EXPECT_EQ(ring.malformed, 0);
+		tear_down();
+	}
+}
+
+static void backward_ring_not_taken_is_there_next_time(void)
+{
+	uint64_t prev = 0;
+
+	set_up(1, 0);
+	nr_taken = 0;
+	refuse_at = 1;
+	write_backward(1, 1);
+	write_backward(2, 1);
+	EXPECT_EQ(pc_backward_read(&ring, &prev, take, NULL), -ECANCELED);
+	nr_taken = 0;
+	refuse_at = -1;
+	EXPECT_EQ(pc_backward_read(&ring, &prev, take, NULL), 0);
+	EXPECT_EQ(nr_taken, 2);
+	tear_down();
+}
+
 static const struct tap_test tests[] = {
+	{ "backward_ring_is_read_oldest_first_once",
+	  backward_ring_is_read_oldest_first_once },
+	{ "backward_ring_keeps_the_newest", backward_ring_keeps_the_newest },
+	{ "backward_ring_not_taken_is_there_next_time",
+	  backward_ring_not_taken_is_there_next_time },
 	{ "reads_up_to_the_loaded_head_only",
 	  reads_up_to_the_loaded_head_only },
 	{ "unpublished_records_are_not_seen",

@@ -35,6 +35,9 @@ static int check(struct perfclock_session *s,
 		return pc_session_fail(s, -EINVAL,
 			"adopted ring: without PERF_SAMPLE_TIME there is no "
 			"stamp to order by");
+	if (s->flags & PERFCLOCK_SESSION_OVERWRITE)
+		return pc_session_fail(s, -EINVAL,
+			"adopted ring: not with a session that overwrites");
 	err = same_clock(s, o->attr);
 	return err ? err : pc_event_conditions(s, "adopted", o->attr);
 }

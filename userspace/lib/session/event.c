@@ -119,6 +119,7 @@ static void fit(const struct perfclock_session *s,
 	attr->sample_id_all = 1;
 	attr->disabled = 1;
 	attr->watermark = 1;
+	attr->write_backward = !!(s->flags & PERFCLOCK_SESSION_OVERWRITE);
 	pc_attr_clock(s, attr);
 }
 

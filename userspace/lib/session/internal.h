@@ -255,6 +255,12 @@ int pc_reader_init(struct pc_reader *rd, struct perfclock_session *s);
 void pc_reader_fini(struct pc_reader *rd);
 int pc_reader_add(struct pc_reader *rd, struct pc_session_ring *r);
 void pc_reader_forget(struct perfclock_session *s, struct pc_session_ring *r);
+/*
+ * Hand one record on. 0; -ENOBUFS: no room, the record stays in its ring; or
+ * another -errno.
+ */
+int pc_reader_take(struct pc_reader *rd, struct pc_session_ring *r,
+		   const struct perf_event_header *h);
 /* After a completed round: rings that ended are drained now. */
 void pc_reader_completed(struct pc_reader *rd);
 int pc_event_of(const struct pc_session_ring *r,
@@ -266,10 +272,15 @@ const struct pc_layout *pc_layout_of(const struct perfclock_session *s,
 /* round.c */
 long pc_round(struct perfclock_session *s);
 long pc_round_last(struct perfclock_session *s);
+/* Deliver all that is queued. */
+long pc_flush_all(struct perfclock_session *s);
 /* A record went to the order queue. */
 void pc_count_record(struct perfclock_session *s, struct pc_session_ring *r,
 		     const struct pc_layout *layout,
 		     const struct perf_event_header *h, uint64_t stamp);
+
+/* snapshot.c */
+long pc_snapshot(struct perfclock_session *s);
 
 /* stats.c */
 void pc_stats_publish(struct perfclock_session *s);

@@ -14,6 +14,7 @@
 
 #include "session/internal.h"
 
+#define RINGS_MOST	((size_t)512 << 20)	/* all together */
 #define RING_LEAST	((size_t)64 << 10)	/* that we choose ourselves */
 
 static int sys_perf_event_open(struct perf_event_attr *attr, pid_t pid,
@@ -51,7 +52,9 @@ static int map_ring(struct perfclock_session *s, struct pc_session_ring *r,
 	size_t size = s->ring_bytes + sysconf(_SC_PAGESIZE);
 	void *base;
 
-	base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	/* A ring mapped read-only is one that overwrites. */
+	base = mmap(NULL, size, s->flags & PERFCLOCK_SESSION_OVERWRITE ?
+		    PROT_READ : PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (base == MAP_FAILED) {
 		int err = -errno;
 
@@ -246,6 +249,14 @@ int pc_enable_ring(struct perfclock_session *s,
 	return 0;
 }
 
+/* With very many CPUs each gets a smaller ring, where the caller left it. */
+static void bound_rings(struct perfclock_session *s)
+{
+	while (s->ring_auto && s->ring_bytes > RING_LEAST &&
+	       s->ring_bytes * s->nr_cpus > RINGS_MOST)
+		s->ring_bytes /= 2;
+}
+
 static int open_all(struct perfclock_session *s)
 {
 	unsigned int i;
@@ -256,6 +267,7 @@ static int open_all(struct perfclock_session *s)
 	if (i == s->nr_events)
 		return 0;
 	err = find_cpus(s);
+	bound_rings(s);
 	for (i = 0; i < s->nr_cpus && !err; i++)
 		err = pc_open_cpu(s, s->cpus[i]);
 	return err;

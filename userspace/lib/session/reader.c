@@ -40,12 +40,8 @@ const struct pc_layout *pc_layout_of(const struct perfclock_session *s,
 	return &s->events[event >= 0 ? event : r->first_event].layout;
 }
 
-/*
- * Hand one record on. 0; -ENOBUFS: no room, the record stays in its ring; or
- * another -errno.
- */
-static int take_record(struct pc_reader *rd, struct pc_session_ring *r,
-		       const struct perf_event_header *h)
+int pc_reader_take(struct pc_reader *rd, struct pc_session_ring *r,
+		   const struct perf_event_header *h)
 {
 	struct perfclock_session *s = rd->s;
 	int event = pc_event_of(r, h);
@@ -79,7 +75,7 @@ static int drain_slice(struct pc_reader *rd, struct pc_session_ring *r,
 		h = pc_ring_peek(&r->ring, r->head, &err);
 		if (!h)
 			break;
-		err = take_record(rd, r, h);
+		err = pc_reader_take(rd, r, h);
 		if (err)
 			break;
 		pc_ring_consume(&r->ring, h);

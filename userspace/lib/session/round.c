@@ -134,6 +134,11 @@ static long round_threaded(struct perfclock_session *s)
 	return n >= 0 && err ? err : n;
 }
 
+long pc_flush_all(struct perfclock_session *s)
+{
+	return perfclock_order_flush(s->order, UINT64_MAX, deliver, s);
+}
+
 long pc_round(struct perfclock_session *s)
 {
 	return s->threads ? round_threaded(s) : round_alone(s);
@@ -188,6 +193,8 @@ long pc_round_last(struct perfclock_session *s)
 {
 	long total, n;
 
+	if (s->flags & PERFCLOCK_SESSION_OVERWRITE)
+		return pc_snapshot(s);
 	total = s->threads ? last_threaded(s) : last_alone(s);
 	if (total < 0)
 		return total;

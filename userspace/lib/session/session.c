@@ -173,8 +173,12 @@ static int session_init(struct perfclock_session *s,
 
 	if (o->flags & ~(PERFCLOCK_SESSION_EXPEDITED |
 			 PERFCLOCK_SESSION_INHERIT |
-			 PERFCLOCK_SESSION_CLOCK_AUTO))
+			 PERFCLOCK_SESSION_CLOCK_AUTO |
+			 PERFCLOCK_SESSION_OVERWRITE))
 		return pc_session_fail(s, -EINVAL, "unknown session flags");
+	if (o->flags & PERFCLOCK_SESSION_OVERWRITE && o->readers)
+		return pc_session_fail(s, -EINVAL, "rings that are read on "
+				       "demand need no reader threads");
 	s->flags = o->flags;
 	s->late = o->late;
 	s->wait_method = o->wait;
@@ -307,7 +311,8 @@ long perfclock_session_poll(struct perfclock_session *s, int timeout_ms,
 {
 	long ret;
 
-	if (s->state != PC_SESSION_RUNNING)
+	if (s->state != PC_SESSION_RUNNING ||
+	    s->flags & PERFCLOCK_SESSION_OVERWRITE)
 		return -EINVAL;
 	/* A round left open goes on at once. */
 	if (s->threads || !s->readers[0].round.open) {

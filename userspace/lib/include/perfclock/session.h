@@ -43,6 +43,10 @@ enum perfclock_wait_method {
 #define PERFCLOCK_SESSION_CLOCK_AUTO	(1u << 2) /* ignore .clock: PERF if the
 						   * module is here, else
 						   * MONOTONIC */
+#define PERFCLOCK_SESSION_OVERWRITE	(1u << 3) /* a flight recorder: rings
+						   * keep the newest; see
+						   * perfclock_session_snapshot
+						   */
 
 struct perfclock_session_opts {
 	size_t sz;
@@ -220,6 +224,16 @@ void perfclock_session_stop(struct perfclock_session *s);
  */
 long perfclock_session_finish(struct perfclock_session *s,
 			      perfclock_event_fn fn, void *ctx);
+
+/*
+ * With PERFCLOCK_SESSION_OVERWRITE, instead of _poll(): pause the rings,
+ * deliver in order what has come since the last snapshot and has not been
+ * overwritten, resume. Events are missed while the rings are paused, for
+ * about one grace period. What was overwritten is nowhere counted. Returns as
+ * _poll(); -ENOBUFS: the rings hold more than memory_max.
+ */
+long perfclock_session_snapshot(struct perfclock_session *s,
+				perfclock_event_fn fn, void *ctx);
 
 /*
  * File descriptors for a caller who owns the loop: poll fd for POLLIN, then
