@@ -20,9 +20,9 @@ struct ring {
 	struct queue q;
 	uint64_t pushed;
 	uint64_t delivered;
-	/* The record pushed last went to a side run, with this key, ... */
-	uint64_t side_key;
-	uint64_t side_at;	/* ... if this is still what pushed says */
+	/* The record pushed last has this key, ... */
+	uint64_t slow_key;
+	uint64_t slow_at;	/* ... if this is still what pushed says */
 	uint64_t newest;	/* greatest stamp, where the queue forgot it */
 	uint64_t late;
 	uint64_t max_late_ns;

@@ -19,7 +19,7 @@ int merge_make_room(struct merge *m, unsigned int rings)
 	if (room == m->room)
 		return 0;
 	leaves = aligned_alloc(64, room * sizeof(*leaves));
-	tree = aligned_alloc(64, 3 * room * sizeof(*tree));
+	tree = aligned_alloc(64, 4 * room * sizeof(*tree));
 	if (!leaves || !tree) {
 		free(leaves);
 		free(tree);
@@ -28,7 +28,8 @@ int merge_make_room(struct merge *m, unsigned int rings)
 	merge_destroy(m);
 	m->leaves = leaves;
 	m->tree = tree;
-	m->build = tree + room;
+	m->next = tree + room;
+	m->build = tree + 2 * room;
 	m->room = room;
 	return 0;
 }
@@ -41,10 +42,11 @@ void merge_destroy(struct merge *m)
 	m->tree = NULL;
 }
 
+/* bits is m->bits, for callers who know it while compiling. */
 static inline uint64_t pack(const struct merge *m, uint64_t key,
-			    unsigned int leaf)
+			    unsigned int leaf, unsigned int bits)
 {
-	return key < m->below ? (key - m->base) << m->bits | leaf : MERGE_NONE;
+	return key < m->below ? (key - m->base) << bits | leaf : MERGE_NONE;
 }
 
 /* Find the rings that have something below limit, and the least key. */
@@ -84,11 +86,10 @@ static void set_window(struct merge *m, uint64_t limit)
 }
 
 /* What lies behind the head of a leaf without side runs. */
-static inline uint64_t look_ahead(const struct merge *m,
-				  const struct merge_leaf *leaf,
-				  unsigned int nr)
+static inline uint64_t look_ahead(const struct merge *m, unsigned int nr,
+				  unsigned int bits)
 {
-	return pack(m, item_next(leaf->head)->key, nr);
+	return pack(m, item_next(m->leaves[nr].head)->key, nr, bits);
 }
 
 static void plant(struct perfclock_order *o)
@@ -96,18 +97,16 @@ static void plant(struct perfclock_order *o)
 	struct merge *m = &o->merge;
 	const unsigned int size = 1u << m->bits;
 	uint64_t *win = m->build, a, b;
-	struct merge_leaf *leaf;
 	unsigned int i;
 
 	for (i = 0; i < m->nr; i++) {
 		struct queue *q = &o->rings[m->leaves[i].ring].q;
 
-		leaf = &m->leaves[i];
-		win[size + i] = pack(m, leaf->head->key, i);
-		leaf->next = MERGE_NONE;
+		win[size + i] = pack(m, m->leaves[i].head->key, i, m->bits);
+		m->next[i] = MERGE_NONE;
 		if (likely(!q->side.nr)) {
 			queue_mark_end(q);
-			leaf->next = look_ahead(m, leaf, i);
+			m->next[i] = look_ahead(m, i, m->bits);
 		}
 	}
 	for (; i < size; i++)
@@ -160,16 +159,16 @@ void merge_close(struct perfclock_order *o)
  * Returns the packed key of the new head.
  */
 static __attribute__((noinline)) uint64_t
-advance_slowly(struct perfclock_order *o, struct merge_leaf *leaf,
-	       unsigned int nr)
+advance_slowly(struct perfclock_order *o, unsigned int nr)
 {
 	struct merge *m = &o->merge;
+	struct merge_leaf *leaf = &m->leaves[nr];
 	struct queue *q = &o->rings[leaf->ring].q;
 
 	if (!q->side.nr)
 		q->main.rd = (char *)leaf->head;
 	queue_pop(q, &o->pool);
-	leaf->next = MERGE_NONE;
+	m->next[nr] = MERGE_NONE;
 	if (queue_empty(q)) {
 		leaf->head = NULL;
 		clear_filled(o, leaf->ring);
@@ -178,22 +177,24 @@ advance_slowly(struct perfclock_order *o, struct merge_leaf *leaf,
 	leaf->head = queue_head(q);
 	if (!q->side.nr) {
 		queue_mark_end(q);
-		leaf->next = look_ahead(m, leaf, nr);
+		m->next[nr] = look_ahead(m, nr, m->bits);
 	}
-	return pack(m, leaf->head->key, nr);
+	return pack(m, leaf->head->key, nr, m->bits);
 }
 
 /* Take the head of a leaf away; returns the packed key of the new head. */
-static inline uint64_t advance(struct perfclock_order *o,
-			       struct merge_leaf *leaf, unsigned int nr)
+static inline uint64_t advance(struct perfclock_order *o, unsigned int nr,
+			       unsigned int bits)
 {
-	const uint64_t packed = leaf->next;
+	struct merge *m = &o->merge;
+	struct merge_leaf *leaf = &m->leaves[nr];
+	const uint64_t packed = m->next[nr];
 
 	leaf->taken++;
 	if (unlikely(packed == MERGE_NONE))
-		return advance_slowly(o, leaf, nr);
+		return advance_slowly(o, nr);
 	leaf->head = item_next(leaf->head);
-	leaf->next = look_ahead(&o->merge, leaf, nr);
+	m->next[nr] = look_ahead(m, nr, bits);
 	return packed;
 }
 
@@ -207,6 +208,7 @@ static inline uint64_t replay(uint64_t *tree, unsigned int bits,
 	unsigned int node = (leaf + (1u << bits)) >> 1, i;
 	uint64_t there, less;
 
+#pragma GCC unroll 12
 	for (i = 0; i < bits; i++, node >>= 1) {
 		there = tree[node];
 		less = there < packed ? there : packed;
@@ -223,6 +225,7 @@ static inline uint64_t least_loser(const uint64_t *tree, unsigned int bits,
 	unsigned int node = (leaf + (1u << bits)) >> 1, i;
 	uint64_t least = MERGE_NONE;
 
+#pragma GCC unroll 12
 	for (i = 0; i < bits; i++, node >>= 1)
 		least = tree[node] < least ? tree[node] : least;
 	return least;
@@ -296,14 +299,14 @@ deliver(struct perfclock_order *o, perfclock_order_fn fn, void *ctx,
 		key = leaf->head->key;
 		describe(leaf->head, leaf->ring, &rec);
 		ret = fn(&rec, ctx);
-		packed = advance(o, leaf, nr);
+		packed = advance(o, nr, bits);
 		if (unlikely(streak >= BURST)) {
 			second = least_loser(tree, bits, nr);
 			while (packed < second && !ret) {
 				key = leaf->head->key;
 				describe(leaf->head, leaf->ring, &rec);
 				ret = fn(&rec, ctx);
-				packed = advance(o, leaf, nr);
+				packed = advance(o, nr, bits);
 			}
 			streak = 0;
 		}
@@ -352,5 +355,5 @@ void merge_step(struct perfclock_order *o)
 	struct merge_leaf *leaf = merge_leaf(m, m->winner);
 	const unsigned int nr = leaf - m->leaves;
 
-	m->winner = replay(m->tree, m->bits, nr, advance(o, leaf, nr));
+	m->winner = replay(m->tree, m->bits, nr, advance(o, nr, m->bits));
 }

@@ -25,8 +25,6 @@
 #define MERGE_NONE	UINT64_MAX
 
 struct merge_leaf {
-	uint64_t next;		/* packed key of the item behind the head, or
-				 * MERGE_NONE: look closer */
 	struct item *head;	/* NULL: the ring is empty */
 	uint32_t ring;
 	uint32_t taken;		/* items taken in this merge */
@@ -39,9 +37,15 @@ struct merge {
 	unsigned int nr;	/* leaves in use */
 	uint64_t base, below;	/* the window of keys */
 	uint64_t winner;	/* packed; MERGE_NONE: the window is done */
+	struct merge_leaf *leaves;
+	/*
+	 * For each leaf the packed key of the item behind its head, or
+	 * MERGE_NONE: look closer. Apart from the leaves, since the next
+	 * winner waits for nothing but this.
+	 */
+	uint64_t *next;
 	uint64_t *tree;		/* [1..2^bits): losers */
 	uint64_t *build;	/* [0..2*2^bits) */
-	struct merge_leaf *leaves;
 	unsigned int room;	/* leaves that fit; a power of two */
 };
 

@@ -126,20 +126,16 @@ static void stop_pulling(struct perfclock_order *o)
  */
 static inline void copy_bytes(char *to, const char *from, size_t len)
 {
-	const char *end = from + len;
+	const char *last = from + len - 32;
 
-	if (len < 16 || len > 512) {
+	if (unlikely(len < 32 || len > 512)) {
 		if (len)
 			memcpy(to, from, len);
 		return;
 	}
-	do {
-		memcpy(to, from, 16);
-		to += 16;
-		from += 16;
-	} while (end - from >= 16);
-	if (from != end)
-		memcpy(to - (16 - (end - from)), end - 16, 16);
+	memcpy(to + len - 32, last, 32);
+	for (; from < last; from += 32, to += 32)
+		memcpy(to, from, 32);
 }
 
 struct push {
@@ -157,9 +153,7 @@ static uint64_t key_of(const struct ring *r, const struct push *p)
 {
 	if (!(p->flags & PERFCLOCK_RECORD_PLACED))
 		return p->stamp;
-	if (!r->pushed)
-		return KEY_MIN;
-	return r->side_at == r->pushed ? r->side_key : r->q.main.last_key;
+	return r->slow_at == r->pushed ? r->slow_key : r->q.main.last_key;
 }
 
 static void write_item(struct item *it, const struct push *p, bool late)
@@ -197,10 +191,7 @@ static void count_late(struct perfclock_order *o, struct ring *r,
 		o->max_late_ns = late_ns;
 }
 
-/*
- * The greatest stamp pushed to a ring. KEY_MIN may be the key of a record
- * that has none.
- */
+/* The greatest stamp pushed to a ring. KEY_MIN may stand for none. */
 static uint64_t newest_of(const struct ring *r)
 {
 	const uint64_t key = r->q.main.last_key;
@@ -256,10 +247,8 @@ static __attribute__((noinline)) int push_any(struct perfclock_order *o,
 	r->pushed++;
 	o->pushed++;
 	r->newest = newest;
-	if (r->q.main.last_key != key) {
-		r->side_key = key;
-		r->side_at = r->pushed;
-	}
+	r->slow_key = key;
+	r->slow_at = r->pushed;
 	if (p.flags & PERFCLOCK_RECORD_PLACED) {
 		o->placed++;
 	} else if (p.stamp < newest) {
@@ -273,6 +262,15 @@ static __attribute__((noinline)) int push_any(struct perfclock_order *o,
 	return 0;
 }
 
+static __attribute__((noinline)) int
+push_copy(struct perfclock_order *o, unsigned int ring, uint64_t stamp,
+	  const void *data, size_t len, uint32_t tag, unsigned int flags)
+{
+	const struct push p = { ring, stamp, data, len, tag, flags, false };
+
+	return push_any(o, p);
+}
+
 int perfclock_order_push(struct perfclock_order *o, unsigned int ring,
 			 uint64_t stamp, const void *data, size_t len,
 			 uint32_t tag, unsigned int flags)
@@ -280,10 +278,10 @@ int perfclock_order_push(struct perfclock_order *o, unsigned int ring,
 	struct ring *r;
 	struct run *run;
 	struct item *it;
-	size_t room;
+	size_t room, size;
 
 	if (unlikely(ring >= o->nr_usable || flags))
-		goto any;
+		return push_copy(o, ring, stamp, data, len, tag, flags);
 	r = &o->rings[ring];
 	run = &r->q.main;
 	room = run->wr_end - run->wr;
@@ -294,29 +292,27 @@ int perfclock_order_push(struct perfclock_order *o, unsigned int ring,
 	if (unlikely(stamp - run->last_key >= ~run->last_key ||
 		     stamp < o->greatest ||
 		     len > room || room - len < ITEM_ROOM))
-		goto any;
+		return push_copy(o, ring, stamp, data, len, tag, flags);
 	it = item_at(run->wr);
-	it->key = stamp;
-	it->size = (sizeof(*it) + ((len + 7) & ~(size_t)7)) |
-		   (-len & ITEM_PAD);
-	it->tag = tag;
+	size = sizeof(*it) + ((len + 7) & ~(size_t)7);
+	run->wr += size;
 	run->last_key = stamp;
-	run->wr += item_size(it);
 	r->pushed++;
 	o->pushed++;
+	it->key = stamp;
+	it->size = size | (-len & ITEM_PAD);
+	it->tag = tag;
 	copy_bytes((char *)(it + 1), data, len);
 	return 0;
-any:
-	return push_any(o, (struct push){ ring, stamp, data, len, tag, flags,
-					  false });
 }
 
 int perfclock_order_push_ref(struct perfclock_order *o, unsigned int ring,
 			     uint64_t stamp, const void *data, size_t len,
 			     uint32_t tag, unsigned int flags)
 {
-	return push_any(o, (struct push){ ring, stamp, data, len, tag, flags,
-					  true });
+	const struct push p = { ring, stamp, data, len, tag, flags, true };
+
+	return push_any(o, p);
 }
 
 static void raise_limit(struct perfclock_order *o, uint64_t limit)

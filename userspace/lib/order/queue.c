@@ -6,7 +6,7 @@
 
 #include "order/queue.h"
 
-#define MAIN_CHUNK	((size_t)1024)	/* least size of the main run's */
+#define MAIN_CHUNK	((size_t)4096)	/* least size of the main run's */
 #define SIDE_CHUNK	CHUNK_MIN	/* of side runs', often one record */
 #define SIDE_ROOM	8		/* side runs there is always room for */
 
@@ -69,7 +69,7 @@ static struct item *run_append(struct run *run, uint64_t key, size_t size)
 
 	it->key = key;
 	it->size = size;
-	run->last_key = key;
+	run->last_key = key < KEY_MIN ? KEY_MIN : key;
 	run->wr += size;
 	return it;
 }

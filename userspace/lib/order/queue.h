@@ -59,7 +59,11 @@ struct ref {
  * it always, the others while they are being merged (queue_mark_end()).
  */
 #define KEY_END		UINT64_MAX
-#define KEY_MIN		1u		/* of real items */
+/*
+ * The least key of an item with a stamp; 0 is that of an item placed before
+ * all stamps. Last keys of main runs are never below KEY_MIN.
+ */
+#define KEY_MIN		1u
 
 struct run {
 	char *wr, *wr_end;	/* room for items; a mark fits behind */
