@@ -8,7 +8,20 @@ TAP_PROGRAMS += $(UNIT_BINS)
 $(BUILD)/tests/unit/%: selftests/unit/%.c selftests/tap.h $(LIB_A)
 	@mkdir -p $(@D)
 	$(CC) $(PC_CPPFLAGS) -Iselftests $(CPPFLAGS) $(PC_CFLAGS) $(CFLAGS) \
-		$(LDFLAGS) -MMD -MP -o $@ $< $(LIB_A) $(PC_LDLIBS)
+		$(LDFLAGS) -MMD -MP -o $@ $< $(UNIT_EXTRA) $(LIB_A) $(PC_LDLIBS)
+
+# A program made of more than its one file.
+EXPLORER := selftests/unit/explore.c
+$(BUILD)/tests/unit/test_explore: UNIT_EXTRA = $(EXPLORER)
+$(BUILD)/tests/unit/test_explore: $(EXPLORER) selftests/unit/explore.h
+
+# Allocations that fail on demand.
+$(BUILD)/tests/unit/test_order_nomem: LDFLAGS += \
+	-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc
+
+# Pass tables through the command; the order core broken on purpose.
+TAP_PROGRAMS += selftests/unit/test_order_tables.py
+TAP_PROGRAMS += selftests/unit/test_order_mutations.py
 
 # Tests with threads once more, library and all under the thread sanitizer, in
 # a build of its own. Other rooms: add yours here.
@@ -23,6 +36,21 @@ tsan-build:
 		$(TSAN_TESTS:%=$(BUILD)/tsan/tests/%)
 
 $(BUILD)/tsan/tests/%.tsan: tsan-build
+	ln -sf $(notdir $*) $@
+endif
+
+# The same with the address and undefined behaviour sanitizers.
+ASAN_TESTS += unit/test_order unit/test_order_random unit/test_order_nomem
+ifeq ($(SANITIZE),)
+ASAN_BINS = $(ASAN_TESTS:%=$(BUILD)/asan/tests/%.asan)
+TAP_PROGRAMS += $(ASAN_BINS)
+
+.PHONY: asan-build
+asan-build:
+	+$(MAKE) --no-print-directory -s BUILD=$(BUILD)/asan \
+		SANITIZE=address,undefined $(ASAN_TESTS:%=$(BUILD)/asan/tests/%)
+
+$(BUILD)/asan/tests/%.asan: asan-build
 	ln -sf $(notdir $*) $@
 endif
 
