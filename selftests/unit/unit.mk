@@ -23,6 +23,10 @@ $(BUILD)/tests/unit/test_order_nomem: LDFLAGS += \
 TAP_PROGRAMS += selftests/unit/test_order_tables.py
 TAP_PROGRAMS += selftests/unit/test_order_mutations.py
 
+# Has the allocators' place taken, to let each call fail in turn.
+WRAP_ALLOC := malloc calloc realloc posix_memalign aligned_alloc strdup free
+$(BUILD)/tests/unit/test_alloc_faults: LDFLAGS += $(WRAP_ALLOC:%=-Wl,--wrap=%)
+
 # Tests with threads once more, library and all under the thread sanitizer, in
 # a build of its own. Other rooms: add yours here.
 TSAN_TESTS += unit/test_watermark live/test_clock_sources
