@@ -8,13 +8,14 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 from cmdtest import (Load, Skip, check, main, need_tracepoints, online,
                      perfclock, start, summary, test)
 
 EVENT = 'raw_syscalls:sys_enter'
-LINE = re.compile(r'^ *(?P<comm>.{1,16}) +(?P<tid>\d+) \[(?P<cpu>\d{3})\] '
+LINE = re.compile(r'^ *(?P<comm>.{1,16}) +(?P<tid>-?\d+) \[(?P<cpu>\d{3})\] '
                   r'+(?P<s>\d+)\.(?P<ns>\d{9}): (?P<event>[\w:]+): '
                   r'(?P<text>.*)$')
 
@@ -263,6 +264,62 @@ def names_follow_a_task_that_renames_itself():
                      sys.executable, '-c', code)
     check(re.search(r'^ *newname +\d+ .* NR 110 ', got.stdout, re.M),
           got.stdout[-1000:])
+
+
+@test
+def a_perf_data_file_is_what_perf_reads():
+    if subprocess.run(['perf', '--version'], capture_output=True).returncode:
+        raise Skip('perf is not installed')
+    with tempfile.TemporaryDirectory() as d:
+        path = os.path.join(d, 'perf.data')
+        with Load():
+            result, got = summary('trace', '-e', EVENT + ',sched:sched_switch',
+                                  '-o', path, '--duration', '1')
+        check(not got.stdout)
+        script = subprocess.run(['perf', 'script', '--ns', '-i', path],
+                                capture_output=True, text=True, timeout=120)
+        check(script.returncode == 0, script.stderr)
+        check('out of order' not in script.stderr, script.stderr)
+        shown = script.stdout.splitlines()
+        check(len(shown) == result['events'],
+              '%d lines, %d events' % (len(shown), result['events']))
+        last = 0
+        for line in shown:
+            match = re.match(r'^.{16} +-?\d+ \[\d+\] +(\d+)\.(\d{9}): +([\w:]+): '
+                             r'(.*)$', line)
+            check(match, line)
+            stamp = int(match[1] + match[2])
+            check(stamp >= last, line)
+            last = stamp
+        check(any(' python3 ' in x or 'python' in x[:16] for x in shown),
+              'no names of tasks')
+        # The records lie in the file in that order, too.
+        order = perfclock('check', '--json', path)
+        check(order.returncode == 0, order.stderr)
+
+
+@test
+def both_texts_are_the_same():
+    """What perf script makes of a recording, and what trace prints."""
+    if subprocess.run(['perf', '--version'], capture_output=True).returncode:
+        raise Skip('perf is not installed')
+    with tempfile.TemporaryDirectory() as d:
+        path = os.path.join(d, 'perf.data')
+        args = ['-e', 'raw_syscalls:sys_enter', '--filter', 'id == 110',
+                '--max-events', '20']
+        code = 'import os\nfor i in range(50): os.getppid()'
+        perfclock('trace', '-o', path, *args, '--', sys.executable, '-c', code)
+        script = subprocess.run(['perf', 'script', '--ns', '-i', path],
+                                capture_output=True, text=True, timeout=60)
+        got = perfclock('trace', *args, '--', sys.executable, '-c', code)
+    strip = re.compile(r'\s+\d+ \[\d+\] +\d+\.\d+: +')
+    ours = [strip.sub(' ', x).replace(') getppid', ')')
+            for x in lines(got)]
+    perfs = [strip.sub(' ', x) for x in script.stdout.splitlines()]
+    # Addresses in the arguments differ from run to run.
+    cut = [re.sub(r'\(.*\)', '()', x) for x in ours]
+    check(cut == [re.sub(r'\(.*\)', '()', x) for x in perfs],
+          '%s\n%s' % (cut[:2], perfs[:2]))
 
 
 if __name__ == '__main__':

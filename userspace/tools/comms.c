@@ -131,8 +131,10 @@ static void load_threads(struct comms *c, const char *pid)
 			continue;
 		snprintf(path, sizeof(path), "/proc/%.20s/task/%.20s/comm",
 			 pid, e->d_name);
-		if (read_comm(path, name, sizeof(name)))
-			comms_set(c, atoi(e->d_name), name, sizeof(name));
+		if (!read_comm(path, name, sizeof(name)))
+			continue;
+		comms_set(c, atoi(e->d_name), name, sizeof(name));
+		find_slot(c, atoi(e->d_name))->pid = atoi(pid);
 	}
 	closedir(dir);
 }
@@ -148,6 +150,16 @@ void comms_load_all(struct comms *c)
 		if (e->d_name[0] >= '0' && e->d_name[0] <= '9')
 			load_threads(c, e->d_name);
 	closedir(dir);
+}
+
+void comms_each(const struct comms *c,
+		void (*fn)(const struct comm *comm, void *ctx), void *ctx)
+{
+	unsigned int i;
+
+	for (i = 0; i <= c->mask; i++)
+		if (c->slots[i].len)
+			fn(&c->slots[i], ctx);
 }
 
 /* The bodies that the kernel writes after the header. */

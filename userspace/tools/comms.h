@@ -16,7 +16,7 @@ struct comms;
 #define COMM_MAX	16
 
 struct comm {
-	pid_t tid;
+	pid_t tid, pid;		/* pid 0: not known */
 	unsigned char len;
 	char name[COMM_MAX];	/* NUL-terminated */
 	char column[COMM_MAX];	/* the same, blanks in front */
@@ -29,6 +29,9 @@ void comms_load_all(struct comms *c);
 /* Never NULL; an unknown task is ":TID". Valid until the next call. */
 const struct comm *comms_find(struct comms *c, pid_t tid);
 void comms_set(struct comms *c, pid_t tid, const char *name, size_t max);
+/* All of them, in no order. */
+void comms_each(const struct comms *c,
+		void (*fn)(const struct comm *comm, void *ctx), void *ctx);
 /* Side-band records change names; others are left alone. */
 void comms_take_record(struct comms *c, const struct perfclock_event *ev);
 

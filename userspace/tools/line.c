@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A record as a line: see line.h. */
+#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -159,11 +160,13 @@ static void print_time(struct line_printer *p, struct text *t, uint64_t stamp)
 
 /* ---- columns ---- */
 
-/* A number in a column, with a blank or a bracket at each side. */
-static void print_padded(struct text *t, uint32_t v, int width, char pad)
+/* A number in a column. */
+static void print_padded(struct text *t, int32_t v, int width, char pad)
 {
-	char digits[20];
-	int n = put_decimal(digits, v);
+	char digits[24] = "-";
+	int n = v < 0;		/* -1: a task that has no number any more */
+
+	n += put_decimal(digits + n, v < 0 ? -(uint64_t)v : (uint64_t)v);
 
 	text_need(t, 32);
 	for (; width > n; width--)
@@ -196,6 +199,15 @@ static void print_syscall(struct text *t, const struct live_tracepoint *tp,
 	text_string(t, name);
 }
 
+/* Where a sample of no tracepoint was taken: it stands behind its id. */
+static void print_ip(struct text *t, const struct perfclock_event *ev)
+{
+	if (ev->header->size < sizeof(*ev->header) + 16)
+		return;
+	text_string(t, "ip 0x");
+	text_hex(t, load_number((const char *)(ev->header + 1) + 8, 8));
+}
+
 static void print_trace(struct line_printer *p, struct text *t,
 			const struct perfclock_event *ev)
 {
@@ -203,6 +215,8 @@ static void print_trace(struct line_printer *p, struct text *t,
 	size_t from = t->used;
 	char *newline;
 
+	if (tp && !tp->tep)
+		print_ip(t, ev);
 	if (!tp || !tp->format || !ev->raw)
 		return;
 	event_format_print(tp->format, t, ev->raw, ev->raw_size);

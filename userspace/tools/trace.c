@@ -12,6 +12,7 @@
 #include "line.h"
 #include "live.h"
 #include "output.h"
+#include "perf_file.h"
 #include "status.h"
 
 static const struct command_help help = {
@@ -27,7 +28,8 @@ static const struct command_help help = {
 "  perfclock trace -e 'sched:*wak*,irq:*' -C 0-1 --reltime\n"
 "  perfclock trace -e syscalls:sys_enter_openat -- ls /tmp\n"
 "  perfclock trace -e sched:sched_switch --filter 'next_prio < 100'\n"
-"  perfclock trace -e raw_syscalls:sys_enter --jsonl | jq .syscall",
+"  perfclock trace -e raw_syscalls:sys_enter --jsonl | jq .syscall\n"
+"  perfclock trace -e 'sched:*' -o sched.data --duration 10",
 };
 
 struct trace {
@@ -39,7 +41,9 @@ struct trace {
 	struct comms *comms;
 	const char *color;
 	uint64_t max_events, printed;
-	bool silent;		/* no lines: only --json is wanted */
+	const char *output;	/* perf.data file, or NULL */
+	struct perf_file file;
+	bool silent;		/* no lines: only --json, or a file, is wanted */
 	bool quiet;
 	bool relative, delta, iso;
 	uint64_t next_look;	/* at the reader of the output */
@@ -48,7 +52,10 @@ struct trace {
 static int on_event(const struct perfclock_event *ev, void *ctx)
 {
 	struct trace *t = ctx;
+	int err = t->output ? perf_file_record(&t->file, ev) : 0;
 
+	if (err)
+		return err;
 	if (ev->type == PERF_RECORD_SAMPLE) {
 		if (!t->silent)
 			line_print(&t->line, &t->out.text, ev);
@@ -108,7 +115,10 @@ static int check_options(struct trace *t)
 	else if (strcmp(color, "never"))
 		return tool_usage("--color: auto, always or never, not '%s'",
 				  color);
-	t->silent = t->options.json.on && !t->options.json.path;
+	t->silent = t->output || (t->options.json.on && !t->options.json.path);
+	if (t->line.json && t->output)
+		return tool_usage("--jsonl prints, -o writes perf.data: not "
+				  "both");
 	if (t->silent && t->line.json)
 		return tool_usage("--json and --jsonl both want stdout; "
 				  "use --json=FILE");
@@ -137,6 +147,8 @@ static bool parse(struct trace *t, int argc, char **argv,
 		  &t->line.json, NULL },
 		{ 0, "color", "WHEN", "auto (the default), always, never",
 		  OPT_STRING, &t->color, NULL },
+		{ 'o', "output", "FILE", "write a perf.data file, and print no "
+		  "lines", OPT_STRING, &t->output, NULL },
 		{ 'q', "quiet", NULL, "no summary, no status line", OPT_FLAG,
 		  &t->quiet, NULL },
 		JSON_OPTION(&t->options.json),
@@ -184,10 +196,18 @@ static int run(struct trace *t)
 		tool_note("names of tasks are those of now: %s",
 			  perfclock_session_error(t->live.session));
 	comms_load_all(t->comms);
+	if (t->output) {
+		if (perf_file_open(&t->file, t->output))
+			return TOOL_FAILED;
+		perf_file_tasks(&t->file, t->comms);
+	}
 	line_set_wall(&t->line, perfclock_session_clock(t->live.session));
-	status_line_init(&t->status, !t->quiet && !t->out.terminal);
+	status_line_init(&t->status,
+			 !t->quiet && (t->silent || !t->out.terminal));
 	status = live_run(&t->live, on_event, &hooks, t);
 	status_line_end(&t->status);
+	if (t->output && perf_file_close(&t->file, &t->live))
+		return TOOL_FAILED;
 	output_flush(&t->out);
 	if (t->out.error) {
 		output_tell_error(&t->out);

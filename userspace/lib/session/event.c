@@ -95,6 +95,9 @@ int pc_event_conditions(struct perfclock_session *s, const char *name,
 /* Period and sample bits by kind, where the caller gave no attr. */
 static void defaults(struct perf_event_attr *attr)
 {
+	/* A tracepoint says where by its name. */
+	if (attr->type != PERF_TYPE_TRACEPOINT)
+		attr->sample_type |= PERF_SAMPLE_IP;
 	if (attr->type == PERF_TYPE_TRACEPOINT) {
 		attr->sample_period = 1;
 		attr->sample_type |= PERF_SAMPLE_RAW;
@@ -203,6 +206,7 @@ int perfclock_session_track_tasks(struct perfclock_session *s)
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_DUMMY,
+		.sample_type = PERF_SAMPLE_IP,	/* perf script asks for it */
 		.comm = 1, .comm_exec = 1, .task = 1,
 		.mmap = 1, .mmap2 = 1, .mmap_data = 0,
 		.exclude_kernel = 1,
@@ -210,4 +214,17 @@ int perfclock_session_track_tasks(struct perfclock_session *s)
 	struct perfclock_event_opts o = { .sz = sizeof(o), .attr = &attr };
 
 	return perfclock_session_add(s, "tasks", &o);
+}
+
+int perfclock_session_get_attr(const struct perfclock_session *s, int index,
+			       struct perf_event_attr *attr, size_t size)
+{
+	size_t known = sizeof(*attr);
+
+	if (index < 0 || (unsigned int)index >= s->nr_events ||
+	    size < PERF_ATTR_SIZE_VER0)
+		return -EINVAL;
+	memset(attr, 0, size);
+	memcpy(attr, &s->events[index].attr, size < known ? size : known);
+	return 0;
 }

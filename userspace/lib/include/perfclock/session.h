@@ -139,6 +139,14 @@ int perfclock_session_event_fd(const struct perfclock_session *s, int index,
 /* Side-band records (COMM, FORK, EXIT, MMAP2): names of tasks. */
 int perfclock_session_track_tasks(struct perfclock_session *s);
 
+/*
+ * The attr of the index-th event (track_tasks() adds one too), as the session
+ * has made it: who stores records needs it to read them later. size: of
+ * *attr. -EINVAL: no such event, or size is less than PERF_ATTR_SIZE_VER0.
+ */
+int perfclock_session_get_attr(const struct perfclock_session *s, int index,
+			       struct perf_event_attr *attr, size_t size);
+
 /* A ring the caller has: perf mmap of 1 + 2^n pages, read-write. */
 struct perfclock_adopt_opts {
 	size_t sz;
