@@ -93,10 +93,12 @@ check-run: all $(TAP_PROGRAMS) ## the tests of "check", packages being there
 	scripts/tap-run --log $(BUILD)/check $(TAP_PROGRAMS)
 
 install: all ## install library, command, manual (DESTDIR, PREFIX)
-	scripts/install-files install '$(DESTDIR)' $(INSTALL_FILES)
+	@scripts/install-files install '$(DESTDIR)' $(INSTALL_FILES)
+	@echo "installed to $(DESTDIR)$(PREFIX)"
 
 uninstall: ## remove what "make install" put there (DESTDIR, PREFIX)
-	scripts/install-files uninstall '$(DESTDIR)' $(INSTALL_FILES)
+	@scripts/install-files uninstall '$(DESTDIR)' $(INSTALL_FILES)
+	@echo "removed from $(DESTDIR)$(PREFIX)"
 
 clean: ## remove build/
 	rm -rf $(BUILD)

@@ -15,3 +15,12 @@ check-abi: all ## exported symbols = symbol map = headers; headers stand alone
 check-docs: all ## manual pages, examples, links, figures, Sphinx
 	scripts/install-deps doc
 	BUILD=$(BUILD) scripts/tap-run --log $(BUILD)/check scripts/check-docs
+
+.PHONY: deb check-packages
+deb: ## build the Debian packages into build/deb/
+	scripts/install-deps build deb
+	scripts/build-deb $(BUILD)/deb
+
+check-packages: deb ## install, use and remove them in a fresh Debian 12
+	scripts/tap-run --log $(BUILD)/check --timeout 900 \
+		'scripts/check-packages $(BUILD)/deb'
