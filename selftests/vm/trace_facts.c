@@ -2,9 +2,8 @@
 /*
  * trace_facts FILE [LINES]: what the lines of "perfclock trace" say for
  * themselves, found without any code of perfclock: how many there are, how
- * many of each CPU, how many carry a stamp below one already seen. Then LINES
- * lines from the middle as a sample, taken so that CPUs alternate in them if
- * they do anywhere near.
+ * many of each CPU, how many carry a stamp below one already seen. Before that
+ * about LINES lines from the middle as a sample.
  *
  * A line reads: comm tid [cpu] seconds.nanoseconds: event: fields
  */
@@ -16,7 +15,6 @@
 
 #define CPUS	256
 #define LINE	4096
-#define SAMPLE	40
 
 /* False if the line is none of a record. A comm may hold brackets itself. */
 static int parse(const char *line, int *cpu, uint64_t *stamp)
@@ -37,43 +35,50 @@ static int parse(const char *line, int *cpu, uint64_t *stamp)
 	return 0;
 }
 
-/* Several CPUs within the next lines: a good place for the sample. */
-static void print_sample(FILE *f, int lines)
+/*
+ * From the middle of the file: of each stretch of one CPU the first two lines
+ * and how many more there are, until that made LINES lines; from there on
+ * only stretches of CPUs that have not shown yet.
+ */
+static void print_sample(FILE *f, int lines, int cpus)
 {
-	static char ring[SAMPLE][LINE];
-	int seen[SAMPLE], n = 0, i, kinds, cpu;
-	uint64_t stamp;
-	long tries = 200000;
+	char seen[CPUS] = { 0 };
+	int cpu, last = -1, printed = 0, silent = 0;
+	uint64_t stamp, run = 0;
+	char line[LINE];
 
-	while (tries-- && fgets(ring[n % lines], LINE, f)) {
-		if (!parse(ring[n % lines], &cpu, &stamp))
+	while (fgets(line, sizeof(line), f)) {
+		if (!parse(line, &cpu, &stamp))
 			continue;
-		seen[n % lines] = cpu;
-		n++;
-		if (n < lines)
-			continue;
-		for (kinds = 0, i = 1; i < lines; i++)
-			kinds += seen[(n + i) % lines] !=
-				 seen[(n + i - 1) % lines];
-		if (kinds >= 3)
-			break;
+		if (cpu != last) {
+			if (run > 2 && !silent)
+				printf("%30s [%03d] and %" PRIu64 " more\n", "",
+				       last, run - 2);
+			if (printed >= lines && !cpus)
+				break;
+			silent = printed >= lines && seen[cpu];
+			run = 0;
+			last = cpu;
+			cpus -= !seen[cpu];
+			seen[cpu] = 1;
+		}
+		if (++run <= 2 && !silent) {
+			fputs(line, stdout);
+			printed++;
+		}
 	}
-	for (i = n > lines ? n - lines : 0; i < n; i++)
-		fputs(ring[i % lines], stdout);
 }
 
 int main(int argc, char **argv)
 {
-	int lines = argc > 2 ? atoi(argv[2]) : 12;
+	int lines = argc > 2 ? atoi(argv[2]) : 16;
 	uint64_t events = 0, late = 0, greatest = 0, stamp;
 	uint64_t per_cpu[CPUS] = { 0 };
 	char line[LINE];
 	long middle;
-	int cpu, i;
+	int cpu, i, cpus = 0;
 	FILE *f;
 
-	if (lines < 2 || lines > SAMPLE)
-		lines = 12;
 	f = argc > 1 ? fopen(argv[1], "r") : NULL;
 	if (!f) {
 		perror(argc > 1 ? argv[1] : "usage: trace_facts FILE [LINES]");
@@ -93,7 +98,9 @@ int main(int argc, char **argv)
 	fseek(f, middle, SEEK_SET);
 	if (!fgets(line, sizeof(line), f))	/* the rest of a line */
 		rewind(f);
-	print_sample(f, lines);
+	for (i = 0; i < CPUS; i++)
+		cpus += per_cpu[i] != 0;
+	print_sample(f, lines, cpus);
 	printf("facts: events=%" PRIu64 " late=%" PRIu64 " cpus=", events, late);
 	for (i = 0; i < CPUS; i++)
 		if (per_cpu[i])
