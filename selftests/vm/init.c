@@ -334,13 +334,24 @@ static void send_back(void)
 		fclose(f);
 }
 
-/* A clean end: what the run loaded last can be unloaded again. */
+/*
+ * A clean end: what the run loaded last can be unloaded again. Newer kernels
+ * close the files of a dead process's io_uring a moment later: be patient.
+ */
 static void unload_module(void)
 {
+	int tries;
+
 	if (access("/sys/module/perf_clock", F_OK))
 		return;
-	if (syscall(SYS_delete_module, "perf_clock", O_NONBLOCK))
-		report_text('F', "unload perf_clock: %s", strerror(errno));
+	for (tries = 0; tries < 100; tries++) {
+		if (!syscall(SYS_delete_module, "perf_clock", O_NONBLOCK))
+			return;
+		if (errno != EWOULDBLOCK)
+			break;
+		usleep(100000);
+	}
+	report_text('F', "unload perf_clock: %s", strerror(errno));
 }
 
 int main(void)
