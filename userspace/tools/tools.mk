@@ -57,6 +57,9 @@ TAP_PROGRAMS += $(TOOL_DRIVERS)
 check-tools: $(TOOL) $(TOOL_TEST_BINS) ## run the command's tests only
 	scripts/tap-run --log $(BUILD)/check $(TOOL_TEST_BINS) $(TOOL_DRIVERS)
 
-INSTALL_FILES += 755:$(TOOL):$(PREFIX)/bin/perfclock
+COMPLETION := userspace/tools/completion
+INSTALL_FILES += 755:$(TOOL):$(PREFIX)/bin/perfclock \
+	644:$(COMPLETION)/perfclock.bash:$(PREFIX)/share/bash-completion/completions/perfclock \
+	644:$(COMPLETION)/_perfclock:$(PREFIX)/share/zsh/site-functions/_perfclock
 
 -include $(TOOL_OBJS:.o=.d)

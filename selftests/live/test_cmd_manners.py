@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Manual pages and completions say what --help says."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+from cmdtest import PERFCLOCK, Skip, check, main, perfclock, test
+
+
+def commands():
+    return [x.split()[0] for x in perfclock('--help').stdout.splitlines()
+            if x.startswith('  ')]
+
+
+def options(text):
+    return set(re.findall(r'^ +(?:-\w, )?(--[a-z-]+)', text, re.M)) - \
+        {'--help'}
+
+
+@test
+def manual_pages_have_all_options_and_no_others():
+    for name in commands():
+        with open('Documentation/man/perfclock-%s.1' % name) as f:
+            text = f.read().replace('\\-', '-')
+        heads = set()
+        for line in re.findall(r'^\.TP\n(.*)', text, re.M):
+            heads |= set(re.findall(r'\\fB(--[a-z-]+)\\fR', line))
+        wanted = options(perfclock(name, '--help').stdout)
+        check(heads - {'--help'} == wanted,
+              '%s: %s' % (name, heads ^ wanted))
+    with open('Documentation/man/perfclock.1') as f:
+        text = f.read().replace('\\-', '-')
+    for name in commands():
+        check('.BR perfclock-%s (1)' % name in text, name)
+
+
+def complete(line):
+    script = ('PATH=%s:$PATH; . userspace/tools/completion/perfclock.bash\n'
+              'COMP_LINE=$1; COMP_POINT=${#1}\n'
+              'IFS=" " read -ra COMP_WORDS <<< "$1"\n'
+              'case $1 in *" ") COMP_WORDS+=("") ;; esac\n'
+              'COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _perfclock\n'
+              'printf "%%s\\n" "${COMPREPLY[@]}"' % os.path.dirname(PERFCLOCK))
+    got = subprocess.run(['bash', '-c', script, 'bash', line],
+                         capture_output=True, text=True, timeout=30)
+    check(not got.stderr, got.stderr)
+    return set(got.stdout.split())
+
+
+@test
+def bash_completes_commands_options_and_values():
+    check(complete('perfclock tr') == {'trace'}, str(complete('perfclock tr')))
+    check(set(commands()) <= complete('perfclock '))
+    check(complete('perfclock trace --delta') == {'--deltatime'})
+    for name in commands():
+        check(options(perfclock(name, '--help').stdout) <=
+              complete('perfclock %s --' % name), name)
+    check(complete('perfclock stat sys') == {'syscalls'})
+    check(complete('perfclock stat --sort p') == {'p99'})
+
+
+@test
+def bash_completes_events():
+    if not os.access('/sys/kernel/tracing/available_events', os.R_OK):
+        raise Skip('tracefs cannot be read')
+    # Only what follows the colon is replaced.
+    check('sched_switch' in complete('perfclock trace -e sched:sched_sw'))
+    check('cpu-clock' in complete('perfclock trace -e cpu-c'))
+    got = complete('perfclock trace -e cpu-clock,task-c')
+    check(got == {'cpu-clock,task-clock'}, str(got))
+
+
+@test
+def zsh_takes_its_completion():
+    if not shutil.which('zsh'):
+        raise Skip('zsh is not installed')
+    got = subprocess.run(['zsh', '-n', 'userspace/tools/completion/_perfclock'],
+                         capture_output=True, text=True)
+    check(not got.returncode and not got.stderr, got.stderr)
+
+
+@test
+def numbers_are_the_same_in_every_locale():
+    env = dict(os.environ, LC_ALL='de_DE.UTF-8', LANG='de_DE.UTF-8')
+    got = perfclock('compare', '--script', '/dev/stdin', '--help', env=env)
+    check(got.returncode == 0)
+    got = perfclock('now', env=env)
+    check(got.returncode or re.match(r'^[^,]*$', got.stdout), got.stdout)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
