@@ -13,11 +13,13 @@
 #include "live.h"
 #include "output.h"
 #include "perf_file.h"
+#include "replay.h"
 #include "status.h"
 
 static const struct command_help help = {
 	.name = "trace",
-	.synopsis = "-e EVENTS [OPTIONS]\n-e EVENTS [OPTIONS] -- COMMAND [ARGS]",
+	.synopsis = "-e EVENTS [OPTIONS]\n-e EVENTS [OPTIONS] -- COMMAND [ARGS]\n"
+		    "--replay RECORDING [OPTIONS]",
 	.about =
 "Print the records of all CPUs as one stream in true order, while they are\n"
 "made. A record is printed once it is proven that no earlier one can follow.\n"
@@ -47,6 +49,8 @@ struct trace {
 	bool quiet;
 	bool relative, delta, iso;
 	uint64_t next_look;	/* at the reader of the output */
+	const char *recording;	/* to be replayed, or NULL */
+	struct replay *replay;
 };
 
 static int on_event(const struct perfclock_event *ev, void *ctx)
@@ -89,7 +93,9 @@ static int on_round(void *ctx)
 	} else if (t->out.terminal) {
 		output_flush(&t->out);
 	}
-	return -t->out.error;
+	if (t->out.error || !t->replay)
+		return -t->out.error;
+	return replay_feed(t->replay);
 }
 
 static int set_columns(const char *arg, void *value)
@@ -149,6 +155,8 @@ static bool parse(struct trace *t, int argc, char **argv,
 		  OPT_STRING, &t->color, NULL },
 		{ 'o', "output", "FILE", "write a perf.data file, and print no "
 		  "lines", OPT_STRING, &t->output, NULL },
+		{ 0, "replay", "FILE", "no live events: a recording, pass by "
+		  "pass", OPT_STRING, &t->recording, NULL },
 		{ 'q', "quiet", NULL, "no summary, no status line", OPT_FLAG,
 		  &t->quiet, NULL },
 		JSON_OPTION(&t->options.json),
@@ -161,6 +169,12 @@ static bool parse(struct trace *t, int argc, char **argv,
 	rest->status = live_options_check(&t->options, rest);
 	if (!rest->status)
 		rest->status = check_options(t);
+	if (!rest->status && t->recording && (t->iso || t->output))
+		rest->status = tool_usage("--replay: the wall clock of a "
+			"recording is not known, and to write one there is "
+			"perfclock sort: no --isotime, no -o");
+	if (!rest->status && t->recording)
+		rest->status = replay_options(&t->options);
 	return !rest->status;
 }
 
@@ -182,6 +196,47 @@ static int report(struct trace *t, int status)
 		json_free(&j);
 	}
 	return live_strict(&t->live, &summary, status);
+}
+
+static int report_replay(struct trace *t, int status)
+{
+	struct live_summary summary;
+	struct json j;
+
+	live_summary(&t->live, &summary);
+	if (!t->quiet)
+		replay_report(t->replay, &t->live);
+	if (t->options.json.on) {
+		json_init(&j, false);
+		json_object_begin(&j, NULL);
+		replay_json(t->replay, &t->live, &j);
+		json_object_end(&j);
+		if (json_write(&j, t->options.json.path))
+			status = TOOL_FAILED;
+		json_free(&j);
+	}
+	status = replay_status(t->replay, status);
+	return live_strict(&t->live, &summary, status);
+}
+
+/* The same rounds as live, on rings that a file fills. */
+static int run_replay(struct trace *t)
+{
+	const struct live_hooks hooks = { .round = on_round };
+	int status = replay_open(&t->replay, &t->live, t->recording);
+
+	if (status)
+		return status;
+	if (replay_feed(t->replay) < 0)
+		return TOOL_FAILED;
+	status_line_init(&t->status, false);
+	status = live_run(&t->live, on_event, &hooks, t);
+	output_flush(&t->out);
+	if (t->out.error) {
+		output_tell_error(&t->out);
+		return TOOL_FAILED;
+	}
+	return t->live.started ? report_replay(t, status) : status;
 }
 
 static int run(struct trace *t)
@@ -229,8 +284,9 @@ int cmd_trace(int argc, char **argv)
 	if (parse(&t, argc, argv, &rest)) {
 		status = live_open(&t.live, &t.options);
 		if (!status) {
-			status = run(&t);
+			status = t.recording ? run_replay(&t) : run(&t);
 			live_close(&t.live);
+			replay_close(t.replay);
 		}
 	} else {
 		status = rest.status;
