@@ -116,12 +116,45 @@ static void cpu_visit_perf_clock_busy(void)
 	run(&o, 1);
 }
 
+/* Skipped, with the library's own reason, where the module isn't loaded. */
+static void module_busy(void)
+{
+	struct perfclock_session_opts o = {
+		.clock = PERFCLOCK_PERF, .provider = "module",
+	};
+
+	run(&o, 2);
+}
+
+static void module_sleeping(void)
+{
+	struct perfclock_session_opts o = {
+		.flags = PERFCLOCK_SESSION_CLOCK_AUTO, .provider = "module",
+		.interval_ns = 10000000,
+	};
+
+	run(&o, 2);
+}
+
+static void module_by_reader_threads(void)
+{
+	struct perfclock_session_opts o = {
+		.clock = PERFCLOCK_PERF, .provider = "module",
+		.interval_ns = 1000000, .readers = 2,
+	};
+
+	run(&o, 1);
+}
+
 static const struct tap_test tests[] = {
 	{ "membarrier_sleeping", membarrier_sleeping },
 	{ "membarrier_busy", membarrier_busy },
 	{ "membarrier_perf_clock_by_io_uring",
 	  membarrier_perf_clock_by_io_uring },
 	{ "cpu_visit_by_poll", cpu_visit_by_poll },
+	{ "module_busy", module_busy },
+	{ "module_sleeping", module_sleeping },
+	{ "module_by_reader_threads", module_by_reader_threads },
 	{ "cpu_visit_perf_clock_busy", cpu_visit_perf_clock_busy },
 };
 

@@ -14,6 +14,7 @@
 
 static _Atomic uint64_t sim_now, sim_watermark;
 static bool sim_unproven;
+static _Atomic int sim_watermark_error;
 /* Called on each load of the watermark: what happens just before a round. */
 static void (*sim_on_watermark)(void);
 
@@ -43,7 +44,7 @@ int perfclock_watermark(struct perfclock *clk, uint64_t *ns)
 	*ns = sim_watermark;
 	if (sim_on_watermark)
 		sim_on_watermark();
-	return 0;
+	return sim_watermark_error;
 }
 
 int perfclock_watermark_wait(struct perfclock *clk, uint64_t stamp,

@@ -11,7 +11,7 @@
 #include "tap.h"
 
 #define MAX_EVENTS	200000
-#define SIM_RINGS	8
+#define SIM_RINGS	300
 
 static struct sim_ring rings[SIM_RINGS];
 static struct perfclock_session *s;

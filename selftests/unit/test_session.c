@@ -441,6 +441,45 @@ static void several_events_in_an_adopted_ring_go_by_id(void)
 	tear_down(1);
 }
 
+static void provider_that_fails_for_a_while_loses_nothing(void)
+{
+	int i;
+
+	set_up(1);
+	sim_watermark = 11;
+	sim_watermark_error = -EINVAL;
+	for (i = 1; i < 500; i++) {
+		sim_sample(&rings[0], i, i, 1);
+		sim_publish(&rings[0]);
+		EXPECT_OP(poll_now(), >=, 0);
+	}
+	/* The watermark stands still, the ring does not fill. */
+	EXPECT_EQ(nr_got, 10);
+	EXPECT_EQ(stats().held, 489);
+	sim_watermark_error = 0;
+	sim_watermark = 1000;
+	EXPECT_EQ(poll_now(), 489);
+	tear_down(1);
+}
+
+static void provider_that_is_broken_is_told(void)
+{
+	struct timespec ts = { 0, 50000000 };
+	long n = 0;
+	int i;
+
+	set_up(1);
+	sim_watermark_error = -ENODEV;
+	for (i = 0; i < 100 && n >= 0; i++) {
+		n = poll_now();
+		nanosleep(&ts, NULL);
+	}
+	sim_watermark_error = 0;
+	EXPECT_EQ(n, -ENODEV);
+	EXPECT(strstr(perfclock_session_error(s), "provider"));
+	tear_down(1);
+}
+
 static const struct tap_test tests[] = {
 	{ "delivers_strictly_below_the_watermark",
 	  delivers_strictly_below_the_watermark },
@@ -467,6 +506,8 @@ static const struct tap_test tests[] = {
 	  stop_ends_polling_and_finish_still_delivers },
 	{ "lag_is_now_minus_the_watermark", lag_is_now_minus_the_watermark },
 #define T(x) { #x, x }
+	T(provider_that_fails_for_a_while_loses_nothing),
+	T(provider_that_is_broken_is_told),
 	T(hardware_stamps_are_refused_or_flagged),
 	T(clocks_that_can_be_set_are_refused),
 	T(backward_rings_are_refused),

@@ -174,6 +174,34 @@ static void small_memory_for_two_readers(void)
 	run(&o);
 }
 
+/* As on a machine with very many CPUs. */
+static void few_readers_for_hundreds_of_rings(void)
+{
+	struct perfclock_session_opts o = {
+		.readers = 4, .interval_ns = 1000000,
+	};
+	int i, k, n = 0;
+
+	set_up_opts(SIM_RINGS, 1, &o);
+	last_stamp = counted = disorder = 0;
+	for (k = 0; k < 20; k++)
+		for (i = 0; i < SIM_RINGS; i++) {
+			n++;
+			sim_sample(&rings[(i * 7) % SIM_RINGS], n, n, 1);
+			sim_publish(&rings[(i * 7) % SIM_RINGS]);
+			if (i % 100)
+				continue;
+			sim_watermark = n;
+			ASSERT_OP(perfclock_session_poll(s, 0, count, NULL),
+				  >=, 0);
+		}
+	EXPECT_OP(perfclock_session_finish(s, count, NULL), >=, 0);
+	EXPECT_EQ(counted, n);
+	EXPECT_EQ(disorder, 0);
+	EXPECT_EQ(stats().rings, SIM_RINGS);
+	tear_down(SIM_RINGS);
+}
+
 /* What a reader has not completed nobody may deliver past. */
 static void the_slowest_reader_holds_the_limit(void)
 {
@@ -264,6 +292,8 @@ static const struct tap_test tests[] = {
 	{ "more_readers_than_rings", more_readers_than_rings },
 	{ "busy_readers", busy_readers },
 	{ "small_memory_for_two_readers", small_memory_for_two_readers },
+	{ "few_readers_for_hundreds_of_rings",
+	  few_readers_for_hundreds_of_rings },
 	{ "the_slowest_reader_holds_the_limit",
 	  the_slowest_reader_holds_the_limit },
 	{ "free_without_finish", free_without_finish },

@@ -212,8 +212,9 @@ int perfclock_session_track_tasks(struct perfclock_session *s)
 		.exclude_kernel = 1,
 	};
 	struct perfclock_event_opts o = { .sz = sizeof(o), .attr = &attr };
+	int i = perfclock_session_add(s, "tasks", &o);
 
-	return perfclock_session_add(s, "tasks", &o);
+	return i < 0 ? i : 0;
 }
 
 int perfclock_session_get_attr(const struct perfclock_session *s, int index,

@@ -88,6 +88,7 @@ struct pc_reader {
 	atomic_uint nr_slots;
 	struct pc_session_ring **reading;	/* slots as of this round */
 	uint64_t call_bytes;	/* read in this run */
+	uint64_t broken_since;	/* the provider fails, ns; 0: it works */
 	bool last;		/* events are off: all there is is safe */
 	bool finished;		/* and all that has been read */
 	bool refused;		/* a record was late, and PERFCLOCK_LATE_FAIL */

@@ -16,12 +16,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "session/internal.h"
 #include "session/threads.h"
 
 #define SLICE_BYTES	((uint64_t)64 << 10)	/* a ring's turn */
 #define RUN_BYTES	((uint64_t)8 << 20)	/* a run's work */
+#define BROKEN_NS	2000000000ull		/* a provider is given time */
 
 /* The event that a record is of; -1: unknown. */
 int pc_event_of(const struct pc_session_ring *r,
@@ -101,6 +103,23 @@ static size_t memory_used(const struct pc_reader *rd, size_t *max)
 							      os.memory_queued;
 }
 
+/*
+ * A provider that cannot go on may be able to again (cpu-visit, when a CPU has
+ * gone): its watermark stands still, which is safe, and rings are drained all
+ * the same. Only if that lasts is it an error.
+ */
+static int provider_broke(struct pc_reader *rd, int err)
+{
+	struct timespec ts;
+	uint64_t now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+	now = ts.tv_sec * 1000000000ull + ts.tv_nsec;
+	if (!rd->broken_since)
+		rd->broken_since = now;
+	return now - rd->broken_since < BROKEN_NS ? 0 : err;
+}
+
 static int step_watermark(void *ctx, uint64_t *w)
 {
 	struct pc_reader *rd = ctx;
@@ -114,6 +133,10 @@ static int step_watermark(void *ctx, uint64_t *w)
 	}
 	*w = 0;
 	err = perfclock_watermark(s->clock, w);
+	if (err)
+		err = provider_broke(rd, err);
+	else
+		rd->broken_since = 0;
 	if (err)
 		return err;
 	if (s->observer.round_begin && !rd->thread) {

@@ -89,8 +89,9 @@ static long round_alone(struct perfclock_session *s)
 	ret = round_read(&rd->round, rd->nr_slots);
 	perfclock_watermark_observe(s->clock, s->greatest_read);
 	if (ret < 0 && ret != -ENOBUFS)
-		return pc_session_fail(s, ret, "reading rings: %s",
-				       strerror(-ret));
+		return pc_session_fail(s, ret, "%s: %s", rd->broken_since ?
+				       "the watermark's provider broke" :
+				       "reading rings", strerror(-ret));
 	if (ret != ROUND_CUT) {
 		end_round(s);
 		count_lag(s, rd->round.proven);

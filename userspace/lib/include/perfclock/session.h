@@ -136,7 +136,7 @@ int perfclock_session_add(struct perfclock_session *s, const char *name,
 int perfclock_session_event_fd(const struct perfclock_session *s, int index,
 			       int cpu);
 
-/* Side-band records (COMM, FORK, EXIT, MMAP2): names of tasks. */
+/* Side-band records (COMM, FORK, EXIT, MMAP2): names of tasks. 0, -errno. */
 int perfclock_session_track_tasks(struct perfclock_session *s);
 
 /*
