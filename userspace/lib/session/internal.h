@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include <perfclock/session.h>
 
@@ -107,6 +108,8 @@ struct perfclock_session {
 	struct perfclock *clock;
 	enum perfclock_clockid clockid;
 	bool proven_provider;
+	bool dear_clock;	/* reading it wakes a thread */
+	struct timespec lag_seen;	/* when the lag of a dear clock was */
 	struct perfclock_order *order;
 	struct perfclock_session_observer observer;
 

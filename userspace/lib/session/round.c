@@ -2,6 +2,7 @@
 /* Rounds of a session: read, by its reader or readers, and deliver. */
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 
 #include "session/internal.h"
 #include "session/threads.h"
@@ -59,11 +60,26 @@ static int deliver(const struct perfclock_record *rec, void *ctx)
 	return ret;
 }
 
+/* A dear clock is read once a tick: busy rounds would cost more than events. */
+static bool lag_is_due(struct perfclock_session *s)
+{
+	struct timespec now;
+
+	if (!s->dear_clock)
+		return true;
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	if (!memcmp(&now, &s->lag_seen, sizeof(now)))
+		return false;
+	s->lag_seen = now;
+	return true;
+}
+
 static void count_lag(struct perfclock_session *s, uint64_t limit)
 {
 	uint64_t now;
 
-	if (!limit || limit == UINT64_MAX || perfclock_now(s->clock, &now))
+	if (!limit || limit == UINT64_MAX || !lag_is_due(s) ||
+	    perfclock_now(s->clock, &now))
 		return;
 	s->lags[s->nr_lags++] = now > limit ? now - limit : 0;
 	if (s->nr_lags == PC_MAX_LAGS)
