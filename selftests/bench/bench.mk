@@ -1,15 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0
 # Measurements. bench_*.c, one program each; none of them is part of "check".
 
-BENCH_SRCS := $(wildcard selftests/bench/bench_*.c)
+BENCH_REFS := selftests/bench/bench_refs.c
+BENCH_SRCS := $(filter-out $(BENCH_REFS),$(wildcard selftests/bench/bench_*.c))
 BENCH_BINS := $(BENCH_SRCS:selftests/bench/%.c=$(BUILD)/bench/%)
 
 $(BUILD)/bench/%: selftests/bench/%.c $(LIB_A)
 	@mkdir -p $(@D)
 	$(CC) $(PC_CPPFLAGS) $(CPPFLAGS) $(PC_CFLAGS) $(CFLAGS) \
-		$(LDFLAGS) -MMD -MP -o $@ $< $(LIB_A) $(PC_LDLIBS)
+		$(LDFLAGS) -MMD -MP -o $@ $< $(BENCH_EXTRA) $(LIB_A) $(PC_LDLIBS)
 
-.PHONY: bench-programs bench-session
+$(BUILD)/bench/bench_order: BENCH_EXTRA = $(BENCH_REFS)
+$(BUILD)/bench/bench_order: $(BENCH_REFS) selftests/bench/bench_refs.h
+
+.PHONY: bench bench-check bench-programs bench-session
+bench: $(BUILD)/bench/bench_order ## what ordering costs: a table, build/bench.json, build/bench.svg
+	$< --json $(BUILD)/bench.json
+	selftests/bench/bench_order_report --plot $(BUILD)/bench.svg \
+		$(BUILD)/bench.json
+
+bench-check: bench ## the same, and whether the ratios that we promise hold
+	selftests/bench/bench_order_report --check $(BUILD)/bench.json
 bench-programs: $(BENCH_BINS)
 bench-session: $(BUILD)/bench/bench_session_read ## CPU cost of a live session, against perf record's (root)
 	selftests/bench/bench_session --build $(BUILD)

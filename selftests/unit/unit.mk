@@ -22,6 +22,8 @@ $(BUILD)/tests/unit/test_order_nomem: LDFLAGS += \
 # Pass tables through the command; the order core broken on purpose.
 TAP_PROGRAMS += selftests/unit/test_order_tables.py
 TAP_PROGRAMS += selftests/unit/test_order_mutations.py
+# The rule itself, as a model for spin.
+TAP_PROGRAMS += Documentation/model/test_model
 
 # Has the allocators' place taken, to let each call fail in turn.
 WRAP_ALLOC := malloc calloc realloc posix_memalign aligned_alloc strdup free
