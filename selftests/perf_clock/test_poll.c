@@ -31,17 +31,24 @@ static int poll_fd(int fd, int ms)
 	return n <= 0 ? n : p.revents;
 }
 
+/*
+ * What is loaded after a poll may be newer than what the poll said, and then
+ * the next poll says it: each does not show a move, but many do.
+ */
 TEST_F(node, wakes_when_the_watermark_moves)
 {
 	uint64_t last = 0, mark;
-	int i;
+	int i, moves = 0;
 
 	for (i = 0; i < 20; i++) {
 		ASSERT_EQ(POLLIN, poll_fd(self->fd, 5000));
 		mark = watermark(self->page, PERF_CLOCK_PERF);
-		EXPECT_GT(mark, last);
+		ASSERT_GT(mark, 0);
+		ASSERT_GE(mark, last);
+		moves += mark > last;
 		last = mark;
 	}
+	EXPECT_GE(moves, 10);
 }
 
 TEST_F(node, says_it_once_for_each_move)
