@@ -174,7 +174,7 @@ static int by_from(const void *a, const void *b)
 /* The index of AUXTRACE records: a count, then offset and size of each. */
 static int patch_auxtrace(struct sorter *s, struct tail *t, uint64_t at)
 {
-	struct sort_moved wanted, *found;
+	struct sort_moved wanted = { 0 }, *found;
 	uint64_t nr, i;
 	int err = tail_u64(s, t, at, &nr);
 

@@ -104,8 +104,10 @@ int pd_temporary_file(const char *dir)
 	int fd;
 
 	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))
-		return fd >= 0 ? fd : -errno;
+	if (fd >= 0)
+		return fd;
+	if (errno != EOPNOTSUPP && errno != EISDIR)
+		return -errno;
 	/* A file system without O_TMPFILE: unlinked at once. */
 	if (asprintf(&name, "%s/perfclock.XXXXXX", dir) < 0)
 		return -ENOMEM;
