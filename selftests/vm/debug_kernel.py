@@ -50,15 +50,18 @@ def build(where):
                                   'modules'])
 
 
-def prune(where):
+def prune(source):
     """Keep what booting and building modules need."""
-    for folder, folders, names in os.walk(where):
-        if os.path.basename(folder) in ('scripts', 'tools'):
-            folders.clear()
-            continue
-        for name in names:
-            if name.endswith(('.o', '.a', '.cmd', '.c', '.S')):
-                os.unlink(os.path.join(folder, name))
+    for folder, keep in (('', ('arch', 'include', 'scripts', 'tools')),
+                         ('arch', ('x86',)), ('tools', ('objtool',))):
+        where = os.path.join(source, folder)
+        for name in os.listdir(where):
+            path = os.path.join(where, name)
+            if os.path.isdir(path) and name not in keep:
+                shutil.rmtree(path)
+    for name in ('vmlinux', 'vmlinux.o', 'vmlinux.a'):
+        if os.path.exists(os.path.join(source, name)):
+            os.unlink(os.path.join(source, name))
 
 
 def folder():
