@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Watermarks that a thread of the library proves, without any perf event. */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -117,6 +118,17 @@ static void fd_is_readable_when_it_moved(void)
 	perfclock_close(clk);
 }
 
+static int fds_before;
+
+static int count_fds(void)
+{
+	int n = 0, fd;
+
+	for (fd = 0; fd < 256; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
 /* The thread stays behind: the child is told, and may still close. */
 static int in_child(struct perfclock *clk)
 {
@@ -134,16 +146,19 @@ static int in_child(struct perfclock *clk)
 	if (perfclock_now(clk, &w))
 		return 5;
 	perfclock_close(clk);
-	return 0;
+	return count_fds() == fds_before ? 0 : 6;
 }
 
 static void a_fork_leaves_parent_and_child_whole(void)
 {
-	struct perfclock *clk = open_or_skip();
+	struct perfclock *clk;
 	uint64_t w;
-	int status, fd = perfclock_watermark_fd(clk);
+	int status, fd;
 	pid_t pid;
 
+	fds_before = count_fds();
+	clk = open_or_skip();
+	fd = perfclock_watermark_fd(clk);
 	ASSERT_OP(fd, >=, 0);
 	fflush(stdout);
 	pid = fork();
@@ -154,6 +169,7 @@ static void a_fork_leaves_parent_and_child_whole(void)
 	EXPECT_EQ(perfclock_watermark(clk, &w), 0);
 	EXPECT_EQ(perfclock_watermark_wait(clk, w, 10000000000), 0);
 	perfclock_close(clk);
+	EXPECT_EQ(count_fds(), fds_before);
 }
 
 /* Grace periods begin no more often than asked for. */

@@ -94,8 +94,6 @@ static void prover_run(void *arg)
 	next += pv->pace ? pv->pace : PROVER_PACE_NS;
 	while (!worker_pause(&pv->worker, next))
 		next = prove_paced(pv);
-	bound_free(&pv->bound);
-	source_close(&pv->src);
 }
 
 /* On a CPU that is never given to it, it would not see that it shall end. */
@@ -120,6 +118,7 @@ int prover_open(struct provider *p, const struct perfclock_open_opts *o,
 		free(pv);
 		return clock_fail(o, -ENOMEM, "out of memory");
 	}
+	atomic_store(&pv->fd, -1);
 	pv->o = *o;
 	pv->o.source = p->source;
 	pv->pace = o->pace_ns;
@@ -146,6 +145,11 @@ void prover_close(struct provider *p)
 	struct prover *pv = p->priv;
 
 	worker_stop(&pv->worker);
+	/* Not in the thread: a fork's child closes its copies, too. */
+	bound_free(&pv->bound);
+	source_close(&pv->src);
+	if (!atomic_load(&pv->mark->alive) && atomic_load(&pv->fd) >= 0)
+		close(atomic_load(&pv->fd));
 	mark_free(pv->mark);
 	free(pv);
 }
@@ -166,9 +170,12 @@ int prover_wait(struct provider *p, uint64_t stamp, int64_t timeout_ns)
 
 int prover_fd(struct provider *p)
 {
-	const struct prover *pv = p->priv;
+	struct prover *pv = p->priv;
+	int fd = mark_fd(pv->mark);
 
-	return mark_fd(pv->mark);
+	if (fd >= 0)
+		atomic_store(&pv->fd, fd);
+	return fd;
 }
 
 int prover_ack(struct provider *p)

@@ -27,6 +27,8 @@ struct prover {
 	struct perfclock_open_opts o;	/* valid until begun */
 	bool visit;			/* always visit the CPUs */
 	pid_t tid;
+	_Atomic int fd;			/* as handed out: the mark's own note
+					 * of it is wiped in a fork's child */
 	uint64_t pace;			/* 0: the default */
 	/* Find a proven watermark: read, wait for what makes it safe. */
 	int (*prove)(struct prover *pv, uint64_t *ns);
