@@ -14,15 +14,16 @@ $(BUILD)/bench/bench_order: BENCH_EXTRA = $(BENCH_REFS)
 $(BUILD)/bench/bench_order: $(BENCH_REFS) selftests/bench/bench_refs.h
 
 .PHONY: bench bench-check bench-programs bench-session
-bench: $(BUILD)/bench/bench_order ## what ordering costs: a table, build/bench.json, build/bench.svg
+bench: $(BUILD)/bench/bench_order ## what ordering costs: table, JSON, SVG
 	$< --json $(BUILD)/bench.json
 	selftests/bench/bench_order_report --plot $(BUILD)/bench.svg \
 		$(BUILD)/bench.json
 
 bench-check: bench ## the same, and whether the ratios that we promise hold
 	selftests/bench/bench_order_report --check $(BUILD)/bench.json
+
 bench-programs: $(BENCH_BINS)
-bench-session: $(BUILD)/bench/bench_session_read ## CPU cost of a live session, against perf record's (root)
+bench-session: $(BUILD)/bench/bench_session_read ## CPU cost of a live session (root)
 	selftests/bench/bench_session --build $(BUILD)
 
 -include $(BENCH_BINS:=.d)

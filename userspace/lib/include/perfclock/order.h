@@ -12,7 +12,16 @@
  * delivered. It is not lost and not re-stamped: it leaves with the next
  * delivery, whatever its limit, flagged and counted.
  *
- * One order handle is used by one thread at a time.
+ * Wild stamps poison nothing. 0 and ~0 say nothing: such a record is taken as
+ * pushed with PERFCLOCK_RECORD_PLACED. A stamp days ahead waits until the
+ * limit passes it, or for the end; what follows it in its ring overtakes it.
+ * A stamp days behind is late, and moves nothing. (A stamp days ahead that the
+ * caller's limit lets out makes late what comes after: no record can be put
+ * before one that has left.)
+ *
+ * One order handle is used by one thread at a time, and not from inside its
+ * own callback: all calls but _get_stats() and _get_ring_stats() then give
+ * -EBUSY.
  */
 #ifndef PERFCLOCK_ORDER_H
 #define PERFCLOCK_ORDER_H
@@ -34,7 +43,11 @@ enum perfclock_late {
 
 struct perfclock_order_opts {
 	size_t sz;
-	/* Bound for all memory of the queue, bytes; 0: 256 MiB. */
+	/*
+	 * Bound for the memory in which records wait, bytes, with its chunks
+	 * and what is kept of them for reuse; 0: 256 MiB. What a handle needs
+	 * for each ring (some 200 bytes) is not part of it.
+	 */
 	size_t memory_max;
 	enum perfclock_late late;
 	unsigned int flags;		/* 0 */
@@ -74,7 +87,7 @@ void perfclock_order_free(struct perfclock_order *o);
 /*
  * Append a record to a ring; the bytes are copied (_push) or stay with the
  * caller until delivered (_push_ref). Returns 0, or -EINVAL (no such ring,
- * ended ring, unknown flag), -ENOBUFS (memory bound: deliver first, then push
+ * ended ring, unknown flag, 128 MiB or more), -ENOBUFS (memory bound: deliver first, then push
  * again), -ENOMEM, -EILSEQ (late, with PERFCLOCK_LATE_FAIL), -EPIPE (after
  * _end()). On any error but -EILSEQ the queue is as before.
  */
@@ -93,7 +106,10 @@ int perfclock_order_push_ref(struct perfclock_order *o, unsigned int ring,
 long perfclock_order_flush(struct perfclock_order *o, uint64_t limit,
 			   perfclock_order_fn fn, void *ctx);
 
-/* Pull: 1 and *rec, or 0 if nothing below limit is left. */
+/*
+ * Pull: 1 and *rec, or 0 if nothing below limit is left. Push what there is,
+ * then pull it all: a push between two pulls starts the merge anew.
+ */
 int perfclock_order_next(struct perfclock_order *o, uint64_t limit,
 			 struct perfclock_record *rec);
 
