@@ -49,7 +49,8 @@ static void run(const struct perfclock_session_opts *o, double seconds)
 	EXPECT_OP(n, >=, 0);
 	EXPECT_OP(perfclock_session_finish(s, check_order, NULL), >=, 0);
 	st = live_stats(s);
-	printf("# read %llu lost %llu late %llu rounds %llu lag p50 %llu us p99 %llu us max %llu us wakeups %llu held_max %llu\n",
+	printf("# read %llu lost %llu late %llu rounds %llu; lag p50 %llu us "
+	       "p99 %llu us max %llu us; wakeups %llu held_max %llu\n",
 	       (unsigned long long)st.read, (unsigned long long)st.lost,
 	       (unsigned long long)st.late, (unsigned long long)st.rounds,
 	       (unsigned long long)st.lag_p50_ns / 1000,

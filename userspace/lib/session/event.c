@@ -108,8 +108,13 @@ static void defaults(struct perf_event_attr *attr)
 		if (attr->config == PERF_COUNT_SW_BPF_OUTPUT)
 			attr->sample_type |= PERF_SAMPLE_RAW;
 	} else {
+		/* The kernel lowers its limit when sampling takes too long. */
+		long most = pc_read_setting("/proc/sys/kernel/"
+					    "perf_event_max_sample_rate");
+
 		attr->freq = 1;
-		attr->sample_freq = FREQ_DEFAULT;
+		attr->sample_freq = most > 0 && most < FREQ_DEFAULT ?
+				    most : FREQ_DEFAULT;
 	}
 }
 

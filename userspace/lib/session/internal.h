@@ -208,7 +208,8 @@ void pc_exec_fini(struct perfclock_session *s);
 int pc_session_open(struct perfclock_session *s);
 /* All events on one CPU, into a ring of its own. Not yet enabled. */
 int pc_open_cpu(struct perfclock_session *s, int cpu);
-int pc_enable_ring(struct perfclock_session *s, const struct pc_session_ring *r);
+int pc_enable_ring(struct perfclock_session *s,
+		   const struct pc_session_ring *r);
 void pc_session_disable(struct perfclock_session *s);
 void pc_session_close(struct perfclock_session *s);
 /* Close the files of a ring (NULL: all). */
@@ -219,6 +220,8 @@ void pc_close_files(struct perfclock_session *s,
 int pc_open_failed(struct perfclock_session *s, int err, const char *name,
 		   pid_t pid, int cpu);
 int pc_map_failed(struct perfclock_session *s, int err, int cpu);
+/* A number from a file of /proc/sys; -1: it isn't there. */
+long pc_read_setting(const char *path);
 
 /* rings.c */
 struct pc_session_ring *pc_ring_new(struct perfclock_session *s);

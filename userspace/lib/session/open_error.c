@@ -6,7 +6,7 @@
 
 #include "session/internal.h"
 
-static long read_setting(const char *path)
+long pc_read_setting(const char *path)
 {
 	FILE *f = fopen(path, "re");
 	long v = -1;
@@ -26,7 +26,7 @@ static int no_permission(struct perfclock_session *s, int err,
 		"(kernel.perf_event_paranoid is %ld): run as root, with "
 		"CAP_PERFMON, or after: sysctl kernel.perf_event_paranoid=-1",
 		name, where,
-		read_setting("/proc/sys/kernel/perf_event_paranoid"));
+		pc_read_setting("/proc/sys/kernel/perf_event_paranoid"));
 }
 
 /* What else there is to say, by error. */
@@ -82,7 +82,7 @@ int pc_map_failed(struct perfclock_session *s, int err, int cpu)
 			"kernel.perf_event_mlock_kb (now %ld) or ulimit -l "
 			"(RLIMIT_MEMLOCK), or have CAP_IPC_LOCK", cpu,
 			s->ring_bytes >> 10,
-			read_setting("/proc/sys/kernel/perf_event_mlock_kb"));
+			pc_read_setting("/proc/sys/kernel/perf_event_mlock_kb"));
 	return pc_session_fail(s, err, "ring of CPU %d: mmap of %zu KiB: %s",
 			       cpu, s->ring_bytes >> 10, strerror(-err));
 }
