@@ -24,3 +24,21 @@ deb: ## build the Debian packages into build/deb/
 check-packages: deb ## install, use and remove them in a fresh Debian 12
 	scripts/tap-run --log $(BUILD)/check --timeout 900 \
 		'scripts/check-packages $(BUILD)/deb'
+
+COVERAGE := $(BUILD)/coverage-build
+.PHONY: coverage
+coverage: ## line coverage of the library by unit and live tests (gcov)
+	rm -rf $(COVERAGE)
+	$(MAKE) -s BUILD=$(COVERAGE) EXAMPLES= \
+		CFLAGS='-O0 -g --coverage -fprofile-update=atomic' \
+		unit-tests live-tests
+	scripts/tap-run --log $(COVERAGE)/check $(wildcard \
+		selftests/unit/test_*.sh) \
+		$(patsubst $(BUILD)/%,$(COVERAGE)/%,$(UNIT_BINS) $(LIVE_BINS))
+	scripts/coverage $(COVERAGE)
+
+.PHONY: check-portability
+check-portability: ## unit tests with clang, with musl, and for arm64 in qemu
+	scripts/install-deps port
+	scripts/tap-run --log $(BUILD)/check --timeout 1800 \
+		'scripts/check-portability $(BUILD)'
