@@ -86,13 +86,18 @@ static void a_signal_interrupts_the_wait_and_not_the_provider(void)
 {
 	struct perfclock *clk = open_or_skip();
 	struct sigaction act = { .sa_handler = on_alarm }, old;
-	struct itimerval timer = { .it_value.tv_usec = 50000 };
+	/* Again and again: one that comes just before the wait is no end. */
+	struct itimerval timer = {
+		.it_value.tv_usec = 50000, .it_interval.tv_usec = 50000,
+	};
+	struct itimerval none = { .it_value.tv_usec = 0 };
 
 	handled = 0;
 	sigaction(SIGALRM, &act, &old);
 	setitimer(ITIMER_REAL, &timer, NULL);
 	EXPECT_EQ(perfclock_watermark_wait(clk, UINT64_MAX, -1), -EINTR);
-	EXPECT_EQ(handled, 1);
+	setitimer(ITIMER_REAL, &none, NULL);
+	EXPECT_OP(handled, >=, 1);
 	EXPECT(pthread_equal(handler_thread, pthread_self()));
 	sigaction(SIGALRM, &old, NULL);
 	perfclock_close(clk);
