@@ -17,8 +17,8 @@ enum ring_state {
 
 struct ring {
 	/* What every push touches comes first: one cache line. */
-	struct queue q;
 	uint64_t pushed;
+	struct queue q;
 	uint64_t delivered;
 	/* The record pushed last has this key, ... */
 	uint64_t slow_key;
@@ -28,7 +28,7 @@ struct ring {
 	uint64_t max_late_ns;
 	uint64_t inversions;
 	enum ring_state state;
-};
+} __attribute__((aligned(64)));
 
 struct perfclock_order {
 	/* What every push touches. */

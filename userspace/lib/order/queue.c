@@ -6,7 +6,7 @@
 
 #include "order/queue.h"
 
-#define MAIN_CHUNK	((size_t)4096)	/* least size of the main run's */
+#define MAIN_CHUNK	((size_t)2048)	/* least size of the main run's */
 #define SIDE_CHUNK	CHUNK_MIN	/* of side runs', often one record */
 #define SIDE_ROOM	8		/* side runs there is always room for */
 
@@ -19,15 +19,17 @@ static void mark_end(char *at)
 }
 
 /*
- * How great the next chunk should be: double while more than half of one is
- * held, else what is held, so that a ring which holds little owns little.
+ * How great the next chunk should be: for an empty run, what it held before it
+ * emptied, so that a ring with little in it lies on few pages, and one with
+ * much does not begin small each time. Else double while more than half of one
+ * is held, else what is held, so that a ring which holds little owns little.
  */
 static size_t next_size(const struct run *run, size_t least)
 {
 	size_t held;
 
 	if (!run->rd)
-		return least;
+		return run->hint > least ? run->hint : least;
 	held = run->wr - run->rd;
 	if (run->first != run->last || held > run->last->size / 2)
 		return run->last->size < CHUNK_MAX ? 2 * run->last->size :
@@ -79,17 +81,22 @@ static bool run_pop(struct run *run, struct chunk_pool *pool)
 {
 	struct chunk *c = run->first;
 	char *next = (char *)item_next(item_at(run->rd));
+	size_t used;
 
 	if (c == run->last) {
 		if (next != run->wr) {
 			run->rd = next;
 			return true;
 		}
+		used = next - (char *)c;
+		used += used / 4;
+		run->hint = used > run->hint / 2 ? used : run->hint / 2;
 		run->rd = run->wr = run->wr_end = NULL;
 	} else if (next != c->end) {
 		run->rd = next;
 		return true;
 	} else {
+		run->hint = run->last->size;
 		run->first = c->next;
 		run->rd = run->first->data;
 	}

@@ -70,6 +70,7 @@ struct run {
 	uint64_t last_key;
 	char *rd;		/* the head; NULL: the run is empty */
 	struct chunk *first, *last;
+	size_t hint;		/* how much it will hold, by the last time */
 };
 
 struct side_runs {
@@ -79,8 +80,8 @@ struct side_runs {
 };
 
 struct queue {
-	struct run main;
 	struct side_runs side;	/* side.nr > 0: heap has side.nr + 1 runs */
+	struct run main;
 };
 
 static inline struct item *item_at(void *p)
