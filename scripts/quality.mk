@@ -31,7 +31,7 @@ coverage: ## line coverage of the library by unit and live tests (gcov)
 	rm -rf $(COVERAGE)
 	$(MAKE) -s BUILD=$(COVERAGE) EXAMPLES= \
 		CFLAGS='-O0 -g --coverage -fprofile-update=atomic' \
-		all unit-tests live-tests
+		all unit-tests live-tests $(COVERAGE)/fuzz/gen
 	-BUILD=$(COVERAGE) scripts/tap-run --log $(COVERAGE)/check \
 		selftests/unit/test_order_tables.py selftests/fuzz/test-recordings \
 		$(patsubst $(BUILD)/%,$(COVERAGE)/%,$(UNIT_BINS) $(LIVE_BINS))
