@@ -331,13 +331,31 @@ static int show(const struct check *c, const struct check_options *o)
 	return err ? TOOL_FAILED : TOOL_DONE;
 }
 
+/* What reads JSON wants to know why there is nothing, too. */
+static int nothing_read(const struct check *c, const struct check_options *o)
+{
+	struct json j;
+
+	if (!o->json.on)
+		return TOOL_FAILED;
+	json_init(&j, false);
+	json_object_begin(&j, NULL);
+	json_string(&j, "file", c->path);
+	json_bool(&j, "ended_early", true);
+	faults_json(&c->faults, &j);
+	json_object_end(&j);
+	json_write(&j, o->json.path);
+	json_free(&j);
+	return TOOL_FAILED;
+}
+
 static int run(struct check *c, const struct check_options *o)
 {
 	struct perfclock_perfdata_info info = { .sz = sizeof(info) };
 	int err;
 
 	if (faults_open(&c->faults, &c->data, c->path))
-		return TOOL_FAILED;
+		return nothing_read(c, o);
 	err = start_policies(c);
 	if (!err)
 		err = read_all(c);
