@@ -262,6 +262,24 @@ static void late_can_fail_the_push(void)
 	perfclock_order_free(o);
 }
 
+/* As when a ring begins with LOST, or with records that have no time. */
+static void records_placed_before_any_stamp_all_come_out(void)
+{
+	struct perfclock_order *o = new(2);
+	unsigned int i;
+
+	for (i = 0; i < 3; i++)
+		EXPECT_EQ(perfclock_order_push(o, 0, 99, "", 0, i,
+					       PERFCLOCK_RECORD_PLACED), 0);
+	push(o, 1, 5);
+	EXPECT_EQ(flush(o, 8), 4);
+	for (i = 0; i < 3 && i < (unsigned int)got.n; i++)
+		EXPECT_EQ(got.rec[i].tag, i);
+	EXPECT_EQ(stats(o).held, 0);
+	EXPECT_EQ(end(o), 0);
+	perfclock_order_free(o);
+}
+
 static void placed_records_stay_behind_their_neighbour(void)
 {
 	struct perfclock_order *o = new(2);
@@ -526,6 +544,7 @@ static const struct tap_test tests[] = {
 	T(late_records_leave_even_when_the_limit_went_back),
 	T(late_can_be_discarded),
 	T(late_can_fail_the_push),
+	T(records_placed_before_any_stamp_all_come_out),
 	T(placed_records_stay_behind_their_neighbour),
 	T(stamps_zero_and_all_ones_move_nothing),
 	T(a_stamp_days_ahead_waits_and_holds_up_nobody),

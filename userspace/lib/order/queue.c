@@ -249,7 +249,11 @@ static struct item *side_append(struct queue *q, struct chunk_pool *pool,
 struct item *queue_append(struct queue *q, struct chunk_pool *pool,
 			  uint64_t key, size_t size, int *err)
 {
-	if (key < q->main.last_key && q->main.rd)
+	/*
+	 * Key 0 follows nothing but key 0, though last_key says KEY_MIN: were
+	 * it put into a side run, the main run would be empty before that one.
+	 */
+	if (key < q->main.last_key && key && q->main.rd)
 		return side_append(q, pool, key, size, err);
 	*err = run_make_room(&q->main, pool, size, MAIN_CHUNK);
 	return *err ? NULL : run_append(&q->main, key, size);
