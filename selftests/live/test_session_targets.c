@@ -213,8 +213,9 @@ static void command_from_its_exec_on(void)
 	EXPECT_EQ(status, 0);
 	finish();
 	EXPECT_OP(by_index[0], >=, 2);
-	EXPECT_OP(by_index[1], >=, 3);
-	EXPECT_OP(comms, >=, 3);
+	/* A shell may be its own uname and true, as busybox is. */
+	EXPECT_OP(by_index[1], >=, 1);
+	EXPECT_OP(comms, >=, 1);
 }
 
 static void command_that_does_not_exist(void)

@@ -71,7 +71,10 @@ int pc_open_failed(struct perfclock_session *s, int err, const char *name,
 	if (err == -EACCES || err == -EPERM)
 		return no_permission(s, err, name, where);
 	return pc_session_fail(s, err, "event %s on %s (%u files open): %s",
-			       name, where, s->nr_files, meaning(err));
+			       name, where, s->nr_files,
+			       s->target.cgroup_fd >= 0 && err == -ENOENT ?
+			       "this cgroup hierarchy has no perf_event "
+			       "controller" : meaning(err));
 }
 
 int pc_map_failed(struct perfclock_session *s, int err, int cpu)
