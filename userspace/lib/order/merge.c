@@ -85,11 +85,14 @@ static void set_window(struct merge *m, uint64_t limit)
 	m->below = m->more ? m->base + span : limit;
 }
 
-/* What lies behind the head of a leaf without side runs. */
-static inline uint64_t look_ahead(const struct merge *m, unsigned int nr,
-				  unsigned int bits)
+/* For a leaf without side runs: see what lies behind its head. */
+static inline void look_behind(struct merge *m, unsigned int nr,
+			       unsigned int bits)
 {
-	return pack(m, item_next(m->leaves[nr].head)->key, nr, bits);
+	struct merge_leaf *leaf = &m->leaves[nr];
+
+	leaf->behind = item_next(leaf->head);
+	m->next[nr] = pack(m, leaf->behind->key, nr, bits);
 }
 
 static void plant(struct perfclock_order *o)
@@ -106,7 +109,7 @@ static void plant(struct perfclock_order *o)
 		m->next[i] = MERGE_NONE;
 		if (likely(!q->side.nr)) {
 			queue_mark_end(q);
-			m->next[i] = look_ahead(m, i, m->bits);
+			look_behind(m, i, m->bits);
 		}
 	}
 	for (; i < size; i++)
@@ -177,7 +180,7 @@ advance_slowly(struct perfclock_order *o, unsigned int nr)
 	leaf->head = queue_head(q);
 	if (!q->side.nr) {
 		queue_mark_end(q);
-		m->next[nr] = look_ahead(m, nr, m->bits);
+		look_behind(m, nr, m->bits);
 	}
 	return pack(m, leaf->head->key, nr, m->bits);
 }
@@ -193,8 +196,8 @@ static inline uint64_t advance(struct perfclock_order *o, unsigned int nr,
 	leaf->taken++;
 	if (unlikely(packed == MERGE_NONE))
 		return advance_slowly(o, nr);
-	leaf->head = item_next(leaf->head);
-	m->next[nr] = look_ahead(m, nr, bits);
+	leaf->head = leaf->behind;
+	look_behind(m, nr, bits);
 	return packed;
 }
 

@@ -26,6 +26,7 @@
 
 struct merge_leaf {
 	struct item *head;	/* NULL: the ring is empty */
+	struct item *behind;	/* it; where next[] says that there is one */
 	uint32_t ring;
 	uint32_t taken;		/* items taken in this merge */
 };
