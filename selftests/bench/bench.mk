@@ -27,3 +27,7 @@ bench-session: $(BUILD)/bench/bench_session_read ## CPU cost of a live session (
 	selftests/bench/bench_session --build $(BUILD)
 
 -include $(BENCH_BINS:=.d)
+
+.PHONY: bench-trace
+bench-trace: $(BUILD)/perfclock ## CPU cost of a printed event, against perf record | perf script (root)
+	selftests/bench/bench_trace
