@@ -99,6 +99,14 @@ def the_device_is_absent():
 
 
 @test
+def a_device_of_another_kind():
+    """Wrong size, magic or version: the library's tests have each."""
+    for path in ('/dev/zero', '/etc/passwd'):
+        refused(perfclock('trace', '-e', EVENT, '--provider', 'module',
+                          '--device', path), 1, path)
+
+
+@test
 def a_filter_that_tracefs_refuses_is_told_in_its_words():
     got = perfclock('trace', '-e', EVENT, '--filter', 'nosuchfield == 1')
     check(got.returncode == 1 and not got.stdout, got.stderr)

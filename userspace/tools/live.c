@@ -72,6 +72,7 @@ int live_open(struct live *l, const struct live_options *options)
 		.sz = sizeof(opts),
 		.clock = options->clock,
 		.provider = options->provider,
+		.device = options->device,
 		.nr_cpus = options->nr_cpus,
 		.cpus = options->cpus,
 		.nr_pids = options->nr_pids,

@@ -102,6 +102,7 @@ struct live_options {
 	bool clock_given;
 	enum perfclock_clockid clock;
 	const char *provider;
+	const char *device;
 	bool expedited;
 	unsigned int mmap_pages;
 	bool strict;
@@ -135,6 +136,8 @@ struct live_options {
 	{ 0, "provider", "NAME", "who proves the order: auto, module, "	\
 	  "membarrier, cpu-visit, backoff=NS", OPT_STRING,		\
 	  &(o)->provider, NULL },					\
+	{ 0, "device", "PATH", "the module's node, not "		\
+	  "/dev/perf_clock", OPT_STRING, &(o)->device, NULL },		\
 	{ 0, "expedited", NULL, "module: grace periods that hurry",	\
 	  OPT_FLAG, &(o)->expedited, NULL },				\
 	{ 0, "interval", "US", "longest sleep between rounds; 0: none",	\
