@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/device.h>
 
-char *probe(const struct device *dev, umode_t *mode);
-struct class probe_class;
-
-void probe_use(void);
-void probe_use(void)
+static char *probe(const struct device *dev, umode_t *mode)
 {
-	probe_class.devnode = probe;
+	return NULL;
 }
+
+struct class probe_class = {
+	.devnode = probe,
+};
