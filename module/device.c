@@ -3,8 +3,9 @@
  * /dev/perf_clock: read, mmap, poll, ioctl. What each promises is said in
  * <linux/perf_clock.h> and in Documentation/abi.rst.
  *
- * An open file that has used any of them, but for PERF_CLOCK_IOC_CAPS, asks
- * for watermarks until it is closed; opening alone costs nothing.
+ * An open file that has used any of them asks for watermarks until it is
+ * closed, but for the ioctls that show none (CAPS, SNAPSHOT of only the
+ * times); opening alone costs nothing.
  */
 #include <linux/capability.h>
 #include <linux/compat.h>
@@ -137,24 +138,34 @@ static bool pc_all_zero(const u64 *words, unsigned int n)
 	return !bits;
 }
 
+static void pc_snapshot_marks(struct perf_clock_snapshot *snap)
+{
+	unsigned int i;
+
+	snap->gp_completed = pc_page_gp_completed();
+	for (i = 0; i < PERF_CLOCK_NR; i++)
+		snap->watermark[i] = pc_page_watermark(i);
+}
+
 static long pc_ioc_snapshot(struct pc_file *pcf, void __user *arg)
 {
 	struct perf_clock_snapshot snap;
 	struct pc_times now;
-	unsigned int i;
+	bool marks;
 
 	if (copy_from_user(&snap, arg, sizeof(snap)))
 		return -EFAULT;
-	if (snap.flags ||
+	if (snap.flags & ~PERF_CLOCK_SNAPSHOT_NOW ||
 	    !pc_all_zero(snap.reserved, ARRAY_SIZE(snap.reserved)))
 		return -EINVAL;
 
-	pc_engine_start(&pcf->ask);
+	marks = !(snap.flags & PERF_CLOCK_SNAPSHOT_NOW);
 	memset(&snap, 0, sizeof(snap));
-	snap.gp_completed = pc_page_gp_completed();
-	/* As in pc_read_iter(): the watermarks first. */
-	for (i = 0; i < PERF_CLOCK_NR; i++)
-		snap.watermark[i] = pc_page_watermark(i);
+	if (marks) {
+		pc_engine_start(&pcf->ask);
+		/* As in pc_read_iter(): the watermarks first. */
+		pc_snapshot_marks(&snap);
+	}
 	preempt_disable();
 	snap.cpu = smp_processor_id();
 	pc_clock_now_all(&now);
@@ -163,7 +174,8 @@ static long pc_ioc_snapshot(struct pc_file *pcf, void __user *arg)
 
 	if (copy_to_user(arg, &snap, sizeof(snap)))
 		return -EFAULT;
-	WRITE_ONCE(pcf->seen, snap.watermark[PERF_CLOCK_PERF]);
+	if (marks)
+		WRITE_ONCE(pcf->seen, snap.watermark[PERF_CLOCK_PERF]);
 	return 0;
 }
 

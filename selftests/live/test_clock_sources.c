@@ -303,6 +303,54 @@ static void a_user_without_rights_has_a_watermark(void)
 	EXPECT_EQ(got, 0);
 }
 
+/* Files that have the kernel's engine run; -1: no module. */
+static int engine_users(void)
+{
+	FILE *f = fopen("/sys/class/misc/perf_clock/users", "re");
+	int n = -1;
+
+	if (f) {
+		if (fscanf(f, "%d", &n) != 1)
+			n = -1;
+		fclose(f);
+	}
+	return n;
+}
+
+static void the_time_from_the_module_does_not_start_its_engine(void)
+{
+	struct perfclock *clk;
+	int clock, users = engine_users();
+
+	if (users < 0)
+		SKIP("the module perf_clock is not loaded");
+	for (clock = 0; clock < PERFCLOCK_CLOCKS; clock++) {
+		clk = open_source(clock, "module");
+		ASSERT(clk);
+		EXPECT(now(clk) > 0);
+		EXPECT_EQ(engine_users(), users);
+		perfclock_close(clk);
+	}
+}
+
+static void another_provider_on_that_source_does_not_either(void)
+{
+	struct perfclock_open_opts o = {
+		.sz = sizeof(o), .clock = PERFCLOCK_PERF, .source = "module",
+		.provider = "cpu-visit",
+		.error = error, .error_size = sizeof(error),
+	};
+	struct perfclock *clk;
+	int users = engine_users();
+
+	if (users < 0)
+		SKIP("the module perf_clock is not loaded");
+	ASSERT_EQ(perfclock_open(&clk, &o), 0);
+	EXPECT_EQ(perfclock_watermark_wait(clk, now(clk), 5000000000), 0);
+	EXPECT_EQ(engine_users(), users);
+	perfclock_close(clk);
+}
+
 static const struct tap_test tests[] = {
 	{ "monotonic_sources_agree", monotonic_sources_agree },
 	{ "monotonic_raw_sources_agree", monotonic_raw_sources_agree },
@@ -318,6 +366,10 @@ static const struct tap_test tests[] = {
 	  a_time_namespace_does_not_shift_the_clock },
 	{ "a_user_without_rights_has_a_watermark",
 	  a_user_without_rights_has_a_watermark },
+	{ "the_time_from_the_module_does_not_start_its_engine",
+	  the_time_from_the_module_does_not_start_its_engine },
+	{ "another_provider_on_that_source_does_not_either",
+	  another_provider_on_that_source_does_not_either },
 };
 
 TAP_MAIN(tests)

@@ -58,6 +58,18 @@ TEST_F(engine, opening_does_not_start_it)
 	EXPECT_TRUE(stands_still());
 }
 
+TEST_F(engine, the_time_without_the_watermark_does_not_start_it)
+{
+	struct perf_clock_snapshot snap;
+
+	memset(&snap, 0, sizeof(snap));
+	snap.flags = PERF_CLOCK_SNAPSHOT_NOW;
+	ASSERT_EQ(0, ioctl(self->fd, PERF_CLOCK_IOC_SNAPSHOT, &snap));
+	EXPECT_NE(0, snap.now[PERF_CLOCK_PERF]);
+	EXPECT_EQ(0, sysfs_number("users"));
+	EXPECT_TRUE(stands_still());
+}
+
 static int by_read(int fd)
 {
 	struct perf_clock_read record;

@@ -90,13 +90,35 @@ TEST_F(node, snapshot_shows_all_clocks_of_one_moment)
 	}
 }
 
+TEST_F(node, snapshot_of_only_the_times)
+{
+	struct perf_clock_snapshot snap, all;
+	int i;
+
+	memset(&snap, 0xff, sizeof(snap));
+	memset(snap.reserved, 0, sizeof(snap.reserved));
+	snap.flags = PERF_CLOCK_SNAPSHOT_NOW;
+	ASSERT_EQ(0, ioctl(self->fd, PERF_CLOCK_IOC_SNAPSHOT, &snap));
+	EXPECT_EQ(0, snap.flags);
+	EXPECT_EQ(0, snap.gp_completed);
+	EXPECT_GT(sysconf(_SC_NPROCESSORS_CONF), snap.cpu);
+	ASSERT_EQ(0, snapshot(self->fd, &all));
+	for (i = 0; i < PERF_CLOCK_MAX; i++)
+		EXPECT_EQ(0, snap.watermark[i]);
+	/* The perf clock may be another CPU's by now. */
+	for (i = PERF_CLOCK_MONOTONIC; i < PERF_CLOCK_NR; i++) {
+		EXPECT_NE(0, snap.now[i]);
+		EXPECT_LE(snap.now[i], all.now[i]);
+	}
+}
+
 TEST_F(node, snapshot_refuses)
 {
 	struct perf_clock_snapshot snap;
 	size_t i;
 
 	memset(&snap, 0, sizeof(snap));
-	snap.flags = 1;
+	snap.flags = PERF_CLOCK_SNAPSHOT_NOW << 1;
 	EXPECT_EQ(-1, ioctl(self->fd, PERF_CLOCK_IOC_SNAPSHOT, &snap));
 	EXPECT_EQ(EINVAL, errno);
 	for (i = 0; i < ARRAY_LEN(snap.reserved); i++) {

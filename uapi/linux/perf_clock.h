@@ -116,9 +116,15 @@ struct perf_clock_caps {
 	__u64 reserved[4];	/* 0 */
 };
 
+/*
+ * perf_clock_snapshot.flags: only the times are wanted. Then watermark[] and
+ * gp_completed are 0, and the engine is not started for this file.
+ */
+#define PERF_CLOCK_SNAPSHOT_NOW		(1U << 0)
+
 /* PERF_CLOCK_IOC_SNAPSHOT: all clocks, read on one CPU without a break. */
 struct perf_clock_snapshot {
-	__u32 flags;		/* in: 0 */
+	__u32 flags;		/* in: PERF_CLOCK_SNAPSHOT_*; out: 0 */
 	__u32 cpu;		/* out: the CPU they were read on */
 	__u64 now[PERF_CLOCK_MAX];	 /* out: ns; 0 past nr_clocks */
 	__u64 watermark[PERF_CLOCK_MAX]; /* out: ns; 0: none */

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "clock/device.h"
 #include "clock/fail.h"
@@ -40,21 +39,17 @@ static void module_close(struct source *s)
 	free(d);
 }
 
+/*
+ * Asked for the times alone: a source never has the engine run. If watermarks
+ * are wanted of the module, that is the provider's doing.
+ */
 static int module_read(struct source *s, uint64_t *ns)
 {
 	const struct device *d = s->priv;
 	struct perf_clock_snapshot snap;
-	struct perf_clock_read rd;
-	ssize_t n;
 
-	if (s->clock == PERFCLOCK_PERF) {
-		n = read(d->fd, &rd, sizeof(rd));
-		if (n != sizeof(rd))
-			return n < 0 ? -errno : -EPROTO;
-		*ns = rd.now;
-		return 0;
-	}
 	memset(&snap, 0, sizeof(snap));
+	snap.flags = PERF_CLOCK_SNAPSHOT_NOW;
 	if (ioctl(d->fd, PERF_CLOCK_IOC_SNAPSHOT, &snap))
 		return -errno;
 	*ns = snap.now[s->clock];
