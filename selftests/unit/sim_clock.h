@@ -14,6 +14,7 @@
 
 static _Atomic uint64_t sim_now, sim_watermark;
 static bool sim_unproven;
+static const char *sim_provider = "simulated";
 static _Atomic int sim_watermark_error;
 /* Called on each load of the watermark: what happens just before a round. */
 static void (*sim_on_watermark)(void);
@@ -79,7 +80,7 @@ int perfclock_get_info(struct perfclock *clk, struct perfclock_info *info)
 	memset(info, 0, sizeof(*info));
 	info->sz = sizeof(*info);
 	info->source = "simulated";
-	info->provider = "simulated";
+	info->provider = sim_provider;
 	info->proven = !sim_unproven;
 	return 0;
 }

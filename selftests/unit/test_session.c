@@ -3,6 +3,9 @@
  * The round's rule, on simulated rings: what is delivered when, in which
  * order, and what is counted.
  */
+#include <sys/personality.h>
+#include <sys/utsname.h>
+
 #include "sim_session.h"
 
 static void delivers_strictly_below_the_watermark(void)
@@ -356,6 +359,65 @@ static void unproven_provider_is_told(void)
 	perfclock_session_free(s);
 }
 
+/* Is a ring of BPF output, adopted, proven with this provider? */
+static bool bpf_output_proven(const char *provider)
+{
+	struct perfclock_adopt_opts ao = { .sz = sizeof(ao), .fd = -1 };
+	bool proven;
+
+	sim_provider = provider;
+	session_for_conditions(false);
+	sim_provider = "simulated";
+	sim_ring_init(&rings[0], 1);
+	attr = sim_attr();
+	attr.type = PERF_TYPE_SOFTWARE;
+	attr.config = PERF_COUNT_SW_BPF_OUTPUT;
+	ao.attr = &attr;
+	ao.base = rings[0].page;
+	ao.size = rings[0].bytes;
+	EXPECT_EQ(perfclock_session_adopt(s, &ao), 0);
+	EXPECT_EQ(perfclock_session_start(s), 0);
+	proven = stats().proven;
+	if (!proven)
+		EXPECT(strstr(stats().unproven_reason, provider));
+	tear_down(1);
+	attr = sim_attr();
+	return proven;
+}
+
+/* What this machine's kernel calls itself: 2.6.x, or as it is. */
+static void call_kernel(unsigned long persona)
+{
+	struct utsname u;
+
+	ASSERT(personality(persona) >= 0);
+	ASSERT_EQ(uname(&u), 0);
+	ASSERT_EQ(!strncmp(u.release, "2.6.", 4), persona == UNAME26);
+}
+
+static void bpf_output_that_may_be_preempted_is_told(void)
+{
+	bool alone = sysconf(_SC_NPROCESSORS_ONLN) == 1;
+
+	call_kernel(UNAME26);
+	EXPECT(!bpf_output_proven("cpu-visit"));
+	EXPECT_EQ(bpf_output_proven("membarrier"), !alone);
+	EXPECT(bpf_output_proven("module"));
+	call_kernel(0);
+}
+
+static void bpf_output_of_newer_kernels_is_proven(void)
+{
+	unsigned int major = 0, minor = 0;
+	struct utsname u;
+
+	ASSERT_EQ(uname(&u), 0);
+	sscanf(u.release, "%u.%u", &major, &minor);
+	if (major < 6 || (major == 6 && minor < 6))
+		SKIP("Linux %u.%u", major, minor);
+	EXPECT(bpf_output_proven("cpu-visit"));
+}
+
 static void no_side_band_stamps_is_told(void)
 {
 	struct perfclock_adopt_opts ao = { .sz = sizeof(ao), .fd = -1 };
@@ -517,6 +579,8 @@ static const struct tap_test tests[] = {
 	T(several_events_in_an_adopted_ring_go_by_id),
 	{ "adopting_wants_a_stamp_and_the_same_clock",
 	  adopting_wants_a_stamp_and_the_same_clock },
+	T(bpf_output_that_may_be_preempted_is_told),
+	T(bpf_output_of_newer_kernels_is_proven),
 };
 
 TAP_MAIN(tests)

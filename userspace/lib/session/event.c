@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1 OR MIT
 /* Adding events: what is asked for, made fit for ordering. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "opts.h"
 #include "session/internal.h"
@@ -63,6 +66,44 @@ static int check_clock(struct perfclock_session *s, const char *name,
 		name, attr->clockid, perfclock_clock_name(s->clockid));
 }
 
+/*
+ * A BPF program that is preempted (fentry, LSM, uprobe on a preemptible
+ * kernel) may stamp a record, be put aside, and publish it later, where the
+ * helper does not turn preemption off by itself. Kernels from 6.5 on do, the
+ * first candidates of 6.5 did not; older ones may, by a fix: who can't tell
+ * must not promise.
+ */
+static bool bpf_output_preemptible(void)
+{
+	struct utsname u;
+	unsigned int major, minor;
+
+	if (uname(&u) || sscanf(u.release, "%u.%u", &major, &minor) != 2)
+		return true;
+	return major < 6 || (major == 6 && minor < 6);
+}
+
+/* Does the provider wait for sections that are preempted, too? */
+static bool waits_for_preempted(const struct perfclock_session *s)
+{
+	if (!strcmp(s->provider, "cpu-visit"))
+		return false;
+	/* With one CPU the kernel's barrier is none. */
+	return strcmp(s->provider, "membarrier") ||
+	       sysconf(_SC_NPROCESSORS_ONLN) > 1;
+}
+
+static void check_bpf_output(struct perfclock_session *s, const char *name,
+			     const struct perf_event_attr *attr)
+{
+	if (attr->type == PERF_TYPE_SOFTWARE &&
+	    attr->config == PERF_COUNT_SW_BPF_OUTPUT &&
+	    !waits_for_preempted(s) && bpf_output_preemptible())
+		pc_session_unproven(s,
+			"%s: BPF output may be preempted on kernels before "
+			"6.6, and %s does not wait for it", name, s->provider);
+}
+
 int pc_event_conditions(struct perfclock_session *s, const char *name,
 			const struct perf_event_attr *attr)
 {
@@ -89,6 +130,7 @@ int pc_event_conditions(struct perfclock_session *s, const char *name,
 		pc_session_unproven(s, "%s: precise_ip with the perf clock",
 				    name);
 	}
+	check_bpf_output(s, name, attr);
 	return 0;
 }
 

@@ -107,6 +107,7 @@ struct perfclock_session {
 	enum pc_session_state state;
 	struct perfclock *clock;
 	enum perfclock_clockid clockid;
+	const char *provider;	/* static string */
 	bool proven_provider;
 	bool dear_clock;	/* reading it wakes a thread */
 	struct timespec lag_seen;	/* when the lag of a dear clock was */

@@ -143,6 +143,7 @@ static int choose_clock(struct perfclock_session *s,
 	if (err)
 		return pc_session_fail(s, err, "clock: %s", strerror(-err));
 	s->stats.proven = s->proven_provider = info.proven;
+	s->provider = info.provider;
 	s->dear_clock = !strcmp(info.source, "comm-record");
 	if (!info.proven)
 		pc_session_unproven(s, "provider %s guesses", info.provider);
