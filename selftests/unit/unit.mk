@@ -8,7 +8,8 @@ TAP_PROGRAMS += $(UNIT_BINS)
 $(BUILD)/tests/unit/%: selftests/unit/%.c selftests/tap.h $(LIB_A)
 	@mkdir -p $(@D)
 	$(CC) $(PC_CPPFLAGS) -Iselftests $(CPPFLAGS) $(PC_CFLAGS) $(CFLAGS) \
-		$(LDFLAGS) -MMD -MP -o $@ $< $(UNIT_EXTRA) $(LIB_A) $(PC_LDLIBS)
+		$(LDFLAGS) $(UNIT_WRAP:%=-Wl,--wrap=%) -MMD -MP -o $@ $< \
+		$(UNIT_EXTRA) $(LIB_A) $(PC_LDLIBS)
 
 # A program made of more than its one file.
 EXPLORER := selftests/unit/explore.c
@@ -16,8 +17,8 @@ $(BUILD)/tests/unit/test_explore: UNIT_EXTRA = $(EXPLORER)
 $(BUILD)/tests/unit/test_explore: $(EXPLORER) selftests/unit/explore.h
 
 # Allocations that fail on demand.
-$(BUILD)/tests/unit/test_order_nomem: LDFLAGS += \
-	-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc
+$(BUILD)/tests/unit/test_order_nomem: UNIT_WRAP = malloc calloc realloc \
+	aligned_alloc
 
 # Pass tables through the command; the order core broken on purpose.
 TAP_PROGRAMS += selftests/unit/test_order_tables.py
@@ -26,8 +27,8 @@ TAP_PROGRAMS += selftests/unit/test_order_mutations.py
 TAP_PROGRAMS += Documentation/model/test_model
 
 # Has the allocators' place taken, to let each call fail in turn.
-WRAP_ALLOC := malloc calloc realloc posix_memalign aligned_alloc strdup free
-$(BUILD)/tests/unit/test_alloc_faults: LDFLAGS += $(WRAP_ALLOC:%=-Wl,--wrap=%)
+$(BUILD)/tests/unit/test_alloc_faults: UNIT_WRAP = malloc calloc realloc \
+	posix_memalign aligned_alloc strdup free
 
 # Tests with threads once more, library and all under the thread sanitizer, in
 # a build of its own. Other rooms: add yours here.

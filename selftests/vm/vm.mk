@@ -9,10 +9,11 @@ VM_TESTS := $(VM)/test_harness $(BUILD)/tests/vm/guest_module \
 	    $(BUILD)/tests/vm/guest_live
 TAP_PROGRAMS += $(VM_TESTS)
 
-# $(call guest_script,NAME,SECONDS,PROGRAMS): a TAP program that runs others.
+# $(call guest_script,NAME,SECONDS,PROGRAMS[,OPTIONS]): a TAP program that runs
+# others.
 define guest_script
 @mkdir -p $(@D)
-printf '#!/bin/sh\nexec $(VM)/run --name $(1) --mem 2G --timeout $(2) \\\n\t--tap $(3)\n' > $@
+printf '#!/bin/sh\nexec $(VM)/run --name $(1) --mem 2G --timeout $(2) \\\n\t$(4) --tap $(3)\n' > $@
 echo timeout=$$(($(2) + 60)) > $@.settings
 chmod +x $@
 endef
@@ -20,16 +21,21 @@ endef
 $(BUILD)/tests/vm/guest_module: $(GUEST_TESTS) $(VM)/vm.mk
 	$(call guest_script,module,400,$(GUEST_TESTS))
 
-$(BUILD)/tests/vm/guest_live: $(LIVE_BINS) $(VM)/vm.mk
-	$(call guest_script,live,300,$(LIVE_BINS))
+$(BUILD)/tests/vm/guest_live: $(LIVE_BINS) $(BUILD)/perfclock $(VM)/vm.mk
+	$(call guest_script,live,300,$(LIVE_BINS),\
+		--file $(BUILD)/perfclock:/test/perfclock)
 
-.PHONY: demo check-vm check-matrix check-debug guest-tests
+.PHONY: demo check-providers check-vm check-matrix check-debug guest-tests
 guest-tests: $(GUEST_TESTS)
 
 demo: ## a stock Debian kernel in QEMU, 4 CPUs, one stream in true order
 	@scripts/install-deps build vm
 	@$(MAKE) --no-print-directory -s all
 	@$(VM)/demo
+
+check-providers: all ## each provider in guests of 1 to 16 CPUs (15 minutes)
+	@scripts/install-deps build vm
+	scripts/tap-run --log $(BUILD)/check --timeout 2400 $(VM)/test_providers
 
 check-vm: all $(VM_TESTS) ## the tests that need a guest
 	scripts/tap-run --log $(BUILD)/check $(VM_TESTS)
