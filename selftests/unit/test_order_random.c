@@ -199,7 +199,7 @@ static void random_push(const struct style *s, uint64_t time)
 	if (rnd(1000) < s->wild && (s->unsafe || rnd(2)))
 		r.stamp = s->unsafe ? mad_stamp(r.stamp) :
 			  r.stamp + 86400000000000ull;
-	if (!rnd(50))
+	if (!rnd(M.last_key[ring] ? 50 : 2))	/* often a ring's first ones */
 		r.flags = PERFCLOCK_RECORD_PLACED;
 	r.len = rnd(200) ? rnd(s->len_max + 1) : rnd(sizeof(pattern) - 4096);
 	r.ref = !rnd(10);
