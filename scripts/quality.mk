@@ -29,9 +29,8 @@ COVERAGE := $(BUILD)/coverage-build
 .PHONY: coverage
 coverage: ## line coverage of the library by unit and live tests (gcov)
 	rm -rf $(COVERAGE)
-	$(MAKE) -s BUILD=$(COVERAGE) EXAMPLES= \
+	LDFLAGS=--coverage $(MAKE) -s BUILD=$(COVERAGE) EXAMPLES= \
 		CFLAGS='-O1 -g --coverage -fprofile-update=atomic' \
-		LDFLAGS=--coverage \
 		all unit-tests live-tests $(COVERAGE)/fuzz/gen
 	-BUILD=$(COVERAGE) scripts/tap-run --log $(COVERAGE)/check \
 		selftests/unit/test_order_tables.py selftests/fuzz/test-recordings \
