@@ -93,8 +93,10 @@ class Guest:
         initrd = '%s.%d.cpio' % (self.base, os.getpid())
         try:
             self.image.write(initrd)
-            argv = machine.command(self.kernel.arch, self.cpus, self.memory,
-                                   self.threads, self.kernel.image, initrd,
+            argv = machine.command(self.kernel.arch,
+                                   self.kernel.kernel.machine, self.cpus,
+                                   self.memory, self.threads,
+                                   self.kernel.image, initrd,
                                    self.append, log)
             if not shutil.which(argv[0]):
                 raise debian.Error(argv[0] + ' is missing: run '

@@ -14,14 +14,18 @@ import debug_kernel
 class Kernel:
     """What is known of a kernel before anything is fetched."""
 
-    def __init__(self, suite, image, headers, arch='amd64', threads='multi'):
+    def __init__(self, suite, image, headers, arch='amd64', threads='multi',
+                 machine='pc'):
         self.suite = suite
         self.image = image
         self.headers = headers
         self.arch = arch
-        # TCG on 7.x guests: patching code under a CPU that runs it can
+        # TCG with newer guests: patching code under a CPU that runs it can
         # raise a stray int3 there, so one thread runs all virtual CPUs.
         self.threads = threads
+        # QEMU's pc has a loop for the interrupts of PCI in its ACPI tables,
+        # so long that a debug kernel on a busy host gives it up; q35 not.
+        self.machine = machine
 
     @property
     def codename(self):
@@ -33,13 +37,14 @@ KERNELS = {
     '6.1': Kernel('bookworm', 'linux-image-amd64', 'linux-headers-amd64'),
     '6.1-rt': Kernel('bookworm', 'linux-image-rt-amd64',
                      'linux-headers-rt-amd64'),
-    '6.12': Kernel('trixie', 'linux-image-amd64', 'linux-headers-amd64'),
+    '6.12': Kernel('trixie', 'linux-image-amd64', 'linux-headers-amd64',
+                   threads='single'),
     '7.3': Kernel('trixie-backports', 'linux-image-amd64',
-                  'linux-headers-amd64', threads='single'),
+                  'linux-headers-amd64', threads='single', machine='q35'),
     '6.1-arm64': Kernel('bookworm', 'linux-image-arm64',
                         'linux-headers-arm64', arch='arm64'),
     # Built from source, not fetched: debug_kernel.py.
-    'debug': Kernel('bookworm', None, None),
+    'debug': Kernel('bookworm', None, None, machine='q35'),
 }
 MATRIX = [name for name in KERNELS if name != 'debug']
 ALIASES = {'bullseye': '5.10', 'bookworm': '6.1', 'trixie': '6.12',

@@ -37,13 +37,14 @@ class Result:
         self.seconds = 0.0
 
 
-def command(arch, cpus, memory, threads, image, initrd, append, log):
+def command(arch, model, cpus, memory, threads, image, initrd, append, log):
     """The QEMU command line; the report is its standard output."""
     qemu = {'amd64': 'qemu-system-x86_64', 'arm64': 'qemu-system-aarch64'}
-    machine = {'amd64': ['-M', 'pc', '-cpu', 'max'],
+    machine = {'amd64': ['-M', model, '-cpu', 'max'],
                'arm64': ['-M', 'virt', '-cpu', 'cortex-a72']}
     console = {'amd64': 'ttyS0', 'arm64': 'ttyAMA0'}
-    words = ['console=' + console[arch], 'loglevel=7', 'panic=-1',
+    words = ['console=' + console[arch], 'loglevel=7', 'printk.time=1',
+             'panic=-1',
              'rcupdate.rcu_cpu_stall_timeout=60', 'watchdog_thresh=30',
              'random.trust_cpu=on', 'rdinit=/init'] + append
     return [qemu[arch]] + machine[arch] + [

@@ -87,8 +87,8 @@ def run_programs(machine, programs, stream):
     stream.write('# kernel %s, %.0f s' % (result.release, result.seconds))
     for name, output, end in result.jobs:
         merge(stream, name, output.decode(errors='replace'), end)
-    stream.result(not result.problems,
-                  'guest runs to its end, module unloads, kernel log is clean')
     for problem in result.problems:
         stream.write('# ' + problem)
+    stream.result(not result.problems,
+                  'guest runs to its end, module unloads, kernel log is clean')
     return result
