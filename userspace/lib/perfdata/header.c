@@ -354,6 +354,16 @@ bool pd_feature_check(struct perfclock_perfdata *p, unsigned int feature,
 	return true;
 }
 
+static uint64_t end_of_table(const struct perfclock_perfdata *p)
+{
+	uint64_t nr = 0;
+	unsigned int i;
+
+	for (i = 0; i < PD_FEATURES / 64; i++)
+		nr += __builtin_popcountll(p->info.features[i]);
+	return p->data_end + nr * 16;
+}
+
 /* One feature's section. Damage here leaves the events as they are. */
 static int read_feature(struct perfclock_perfdata *p, unsigned int feature,
 			uint64_t at)
@@ -385,6 +395,13 @@ static int read_feature(struct perfclock_perfdata *p, unsigned int feature,
 			 "beyond the end of the file" :
 			 "feature %s: %llu bytes at %llu lie beyond the end of "
 			 "the file", name, (ull)s.size, (ull)s.offset);
+		return 0;
+	}
+	/* Among the records or in the table itself it would change with them. */
+	if (s.size && s.offset < end_of_table(p)) {
+		pd_fault(p, DAMAGE, at, "feature", "feature %s: its section at "
+			 "%llu is not behind the table of features", name,
+			 (ull)s.offset);
 		return 0;
 	}
 	if (have > sizeof(bytes))

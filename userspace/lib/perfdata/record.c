@@ -338,7 +338,9 @@ static bool header_feature(struct perfclock_perfdata *p,
 	/* Empty, and of a number that we don't know: newer perf's end mark. */
 	if (feature >= PD_FEATURES || !size)
 		return true;
-	p->info.features[feature / 64] |= 1ull << feature % 64;
+	/* File mode has its bitmap, by which the table of features is read. */
+	if (p->info.pipe)
+		p->info.features[feature / 64] |= 1ull << feature % 64;
 	return pd_feature_check(p, feature, r->data + 16, size, size,
 				r->offset);
 }
