@@ -29,5 +29,5 @@ bench-session: $(BUILD)/bench/bench_session_read ## CPU cost of a live session (
 -include $(BENCH_BINS:=.d)
 
 .PHONY: bench-trace
-bench-trace: $(BUILD)/perfclock ## CPU cost of a printed event, against perf record | perf script (root)
+bench-trace: $(BUILD)/perfclock ## CPU cost of a line, against perf (root)
 	selftests/bench/bench_trace
