@@ -82,10 +82,10 @@ include $(wildcard $(FRAGMENTS))
 all: $(ALL) ## build user space into build/ (no root, no network)
 
 setup: ## install the Debian packages that building and testing need
-	scripts/install-deps build test vm
+	scripts/install-deps build test vm lint doc
 
 check: ## set up, build, and run all tests; needs root or sudo, and a network
-	scripts/install-deps build test vm
+	scripts/install-deps build test vm lint doc
 	$(MAKE) --no-print-directory check-run
 
 .PHONY: check-run

@@ -82,14 +82,16 @@ u32 pc_page_mode(void)
  * What lies between is seen whole, or its reader sees an odd or a changed
  * seq_count. The barriers pair with those that the header asks of readers.
  */
-static void pc_page_write_begin(void) __acquires(&pc_page_lock)
+static void pc_page_write_begin(void)
+	__acquires(&pc_page_lock)
 {
 	spin_lock(&pc_page_lock);
 	WRITE_ONCE(pc_shown->seq_count, pc_shown->seq_count + 1);
 	smp_wmb(); /* odd before the fields change */
 }
 
-static void pc_page_write_end(void) __releases(&pc_page_lock)
+static void pc_page_write_end(void)
+	__releases(&pc_page_lock)
 {
 	smp_wmb(); /* the fields before it is even again */
 	WRITE_ONCE(pc_shown->seq_count, pc_shown->seq_count + 1);
