@@ -108,7 +108,6 @@ void source_close(struct source *s)
 	s->ops = NULL;
 }
 
-
 uint64_t source_cost(struct source *s)
 {
 	uint64_t best = UINT64_MAX, begin, took, ns;

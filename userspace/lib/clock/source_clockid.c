@@ -16,7 +16,6 @@
 #include "clock/futex.h"
 #include "clock/source.h"
 
-
 struct clockid_source {
 	clockid_t id;
 	int64_t offset;		/* of our time namespace, ns */

@@ -16,9 +16,13 @@
  * nanoseconds, all sizes in bytes. An opts structure begins with 'sz', its
  * size as the caller's compiler saw it; a NULL opts means all defaults. A
  * longer structure than the library knows is accepted if its tail is zero
- * (-E2BIG otherwise); one that ends inside a field the library must have is
- * -EINVAL. Objects of different handles may be used from different threads
- * at will; each function says what holds for one handle.
+ * (-E2BIG otherwise); of a shorter one the missing fields count as zero; one
+ * too short for its 'sz' is -EINVAL. The same holds for structures that the
+ * library fills: 'sz' is set by the caller, what the library does not know
+ * becomes zero. What an opts structure points to need not outlive the call,
+ * unless said otherwise. Different handles may be used from different threads
+ * at will; each header says what holds for one handle. No handle may be used
+ * while it is being closed or freed; NULL may be closed and freed.
  */
 #ifndef PERFCLOCK_H
 #define PERFCLOCK_H

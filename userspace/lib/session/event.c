@@ -242,8 +242,10 @@ int perfclock_session_add(struct perfclock_session *s, const char *name,
 	pc_layout_init(&s->events[i].layout, &attr);
 	if (o.filter) {
 		s->events[i].filter = strdup(o.filter);
-		if (!s->events[i].filter)
+		if (!s->events[i].filter) {
+			free(s->events[--s->nr_events].name);
 			return pc_session_no_memory(s);
+		}
 	}
 	return i;
 }

@@ -64,7 +64,10 @@ int perfclock_session_exec(struct perfclock_session *s, char *const argv[],
 	    !argv || !argv[0])
 		return pc_session_fail(s, -EINVAL, "command: one command, "
 			"before the start, and no pids or cgroup with it");
-	t->tids = malloc(sizeof(*t->tids));
+	/* A call that failed may have left its own. */
+	if (!t->tids)
+		t->tids = malloc(sizeof(*t->tids));
+	free(t->command);
 	t->command = strdup(argv[0]);
 	if (!t->tids || !t->command)
 		return pc_session_no_memory(s);

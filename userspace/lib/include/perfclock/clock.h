@@ -6,6 +6,10 @@
  * it, and a *provider*, which moves the watermark of that clock. The watermark
  * is a value W with this promise: whoever loads W, and after it data_head
  * (acquire) of any perf ring, finds every record stamped strictly below W.
+ *
+ * All threads may use one handle at once. After a fork the provider's thread
+ * is not in the child: there the providers membarrier and cpu-visit, and the
+ * sources perf-page and comm-record, answer -ECHILD; closing is fine.
  */
 #ifndef PERFCLOCK_CLOCK_H
 #define PERFCLOCK_CLOCK_H
@@ -19,7 +23,9 @@ struct perfclock;
 /* perfclock_open_opts.flags */
 #define PERFCLOCK_OPEN_EXPEDITED	(1u << 0) /* expedited grace periods,
 						   * which only the provider
-						   * "module" has */
+						   * "module" has; needs
+						   * CAP_PERFMON or
+						   * CAP_SYS_ADMIN */
 #define PERFCLOCK_OPEN_NO_WATERMARK	(1u << 1) /* only the time is wanted:
 						   * no provider is started */
 
@@ -47,7 +53,10 @@ struct perfclock_open_opts {
 	 * eighth of a CPU. Less lag for less, less CPU time for more.
 	 */
 	uint64_t pace_ns;
-	/* Where to put one line of explanation on failure; may be NULL. */
+	/*
+	 * The caller's, for one line of explanation on failure ("" on
+	 * success); may be NULL.
+	 */
 	char *error;
 	size_t error_size;
 };
@@ -55,10 +64,13 @@ struct perfclock_open_opts {
 /*
  * perfclock_open() - open a clock with its watermark
  *
- * Returns 0 and sets *clkp, or: -EINVAL (bad opts, unknown name), -ENODEV (the
- * named source or provider is absent here), -EOPNOTSUPP (it cannot serve this
- * clock), -EACCES/-EPERM (rights), -EPROTO (device of an unknown ABI),
- * -ENOMEM, -EMFILE. opts->error then says what failed and what to do.
+ * Returns 0 and sets *clkp, or sets it to NULL and returns: -EINVAL, -E2BIG
+ * (bad opts, unknown name), -ENODEV (the named source or provider is absent
+ * here), -EOPNOTSUPP (it cannot serve this clock, or has no expedited grace
+ * periods and OPEN_EXPEDITED asks for them), -EACCES/-EPERM (rights), -EPROTO
+ * (device of an unknown ABI), -ENOMEM, -EMFILE, or another -errno of the
+ * system. With "auto" it is the error of the last that was tried.
+ * opts->error then says what failed, of each that was tried, and what to do.
  */
 int perfclock_open(struct perfclock **clkp,
 		   const struct perfclock_open_opts *opts);
@@ -66,12 +78,12 @@ int perfclock_open(struct perfclock **clkp,
 /* Stops the provider (joins its thread) and frees the handle. NULL is fine. */
 void perfclock_close(struct perfclock *clk);
 
-/* Time of the clock, ns. Thread safe. -errno of the source. */
+/* Time of the clock, ns. 0, or -errno of the source. */
 int perfclock_now(struct perfclock *clk, uint64_t *ns);
 
 /*
  * The newest watermark, ns; 0: none yet. Load-acquire: data_head loads that
- * come after it in program order stay after it. Thread safe; never blocks;
+ * come after it in program order stay after it. Never blocks;
  * one load with the module, membarrier and cpu-visit providers. Never goes
  * backwards. -ENODATA: the handle has no provider (NO_WATERMARK).
  * Other -errno: the provider broke; the watermark stands still.
@@ -80,22 +92,24 @@ int perfclock_watermark(struct perfclock *clk, uint64_t *ns);
 
 /*
  * Sleep until the watermark is greater than stamp, at most timeout_ns
- * (< 0: no limit). 0, -ETIMEDOUT, -EINTR (a signal came), or the provider's.
+ * (< 0: no limit; 0: only look). 0, -ETIMEDOUT, -EINTR (a signal came), or as
+ * perfclock_watermark(). With backoff somebody else must observe meanwhile.
  */
 int perfclock_watermark_wait(struct perfclock *clk, uint64_t stamp,
 			     int64_t timeout_ns);
 
 /*
  * A file descriptor that polls readable (POLLIN) when the watermark has moved
- * since the last perfclock_watermark_ack(). It belongs to the handle.
- * -EOPNOTSUPP: the provider has none (backoff).
+ * since the last perfclock_watermark_ack(). It belongs to the handle, which
+ * has one: don't close it. -EOPNOTSUPP: the provider has none (backoff);
+ * -ENODATA: there is no provider; -EMFILE and the like.
  */
 int perfclock_watermark_fd(struct perfclock *clk);
 int perfclock_watermark_ack(struct perfclock *clk);
 
 /*
  * For backoff, which knows no clock: the greatest stamp read so far. Other
- * providers ignore it. Thread safe.
+ * providers ignore it.
  */
 void perfclock_watermark_observe(struct perfclock *clk, uint64_t stamp);
 
@@ -103,8 +117,8 @@ struct perfclock_info {
 	size_t sz;			/* in: sizeof(struct perfclock_info) */
 	enum perfclock_clockid clock;
 	const char *source;		/* static string */
-	const char *provider;		/* static string */
-	bool proven;			/* false for backoff */
+	const char *provider;		/* static string; "none": none */
+	bool proven;			/* false for backoff and none */
 	uint64_t watermark;		/* ns */
 	uint64_t moves;			/* times the watermark moved */
 	uint64_t gp_duration;		/* ns, newest grace period; 0 unknown */
@@ -113,7 +127,7 @@ struct perfclock_info {
 	uint64_t backoff;		/* ns; backoff only */
 };
 
-/* Thread safe. */
+/* 0, or -EINVAL (info->sz). */
 int perfclock_get_info(struct perfclock *clk, struct perfclock_info *info);
 
 /*
@@ -131,8 +145,10 @@ struct perfclock_choice {
 };
 
 /*
- * Probe the i-th provider (source) for a clock. Returns 1 and fills *c, 0 if
- * there is no i-th, -errno on error. Starts nothing that stays.
+ * Probe the i-th provider (source) for opts->clock, by opening it and closing
+ * it again. Returns 1 and fills *c, 0 if there is no i-th; -EINVAL, -E2BIG:
+ * bad opts or c->sz. That it is not available is no error. opts->provider
+ * (opts->source) and opts->error are ignored.
  */
 int perfclock_probe_provider(unsigned int i,
 			     const struct perfclock_open_opts *opts,

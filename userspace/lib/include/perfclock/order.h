@@ -20,8 +20,8 @@
  * before one that has left.)
  *
  * One order handle is used by one thread at a time, and not from inside its
- * own callback: all calls but _get_stats() and _get_ring_stats() then give
- * -EBUSY.
+ * own callback: there only _get_stats() and _get_ring_stats() work, _free() is
+ * forbidden, and all others give -EBUSY.
  */
 #ifndef PERFCLOCK_ORDER_H
 #define PERFCLOCK_ORDER_H
@@ -79,17 +79,21 @@ struct perfclock_record {
 typedef int (*perfclock_order_fn)(const struct perfclock_record *rec,
 				  void *ctx);
 
-/* rings 0..nr_rings-1 exist from the start. -EINVAL, -ENOMEM. */
+/*
+ * Rings 0..nr_rings-1 exist from the start; 0: none yet. -EINVAL, -E2BIG (bad
+ * opts, or more than PERFCLOCK_ORDER_MAX_RINGS), -ENOMEM.
+ */
 int perfclock_order_new(struct perfclock_order **op, unsigned int nr_rings,
 			const struct perfclock_order_opts *opts);
 void perfclock_order_free(struct perfclock_order *o);
 
 /*
  * Append a record to a ring; the bytes are copied (_push) or stay with the
- * caller until delivered (_push_ref). Returns 0, or -EINVAL (no such ring,
- * ended ring, unknown flag, 128 MiB or more), -ENOBUFS (memory bound: deliver first, then push
- * again), -ENOMEM, -EILSEQ (late, with PERFCLOCK_LATE_FAIL), -EPIPE (after
- * _end()). On any error but -EILSEQ the queue is as before.
+ * caller until delivered (_push_ref). tag comes back in the record; flags:
+ * PERFCLOCK_RECORD_PLACED or 0. Returns 0, or -EINVAL (no such ring, ended
+ * ring, unknown flag, 128 MiB or more), -ENOBUFS (memory bound: deliver first,
+ * then push again), -ENOMEM, -EILSEQ (late, with PERFCLOCK_LATE_FAIL), -EPIPE
+ * (after _end()), -EBUSY. On any error but -EILSEQ the queue is as before.
  */
 int perfclock_order_push(struct perfclock_order *o, unsigned int ring,
 			 uint64_t stamp, const void *data, size_t len,
@@ -101,27 +105,36 @@ int perfclock_order_push_ref(struct perfclock_order *o, unsigned int ring,
 /*
  * Deliver all that is stamped strictly below limit, in order. A limit below
  * the last one is ignored and counted (late records still leave). Returns the
- * number delivered or the callback's value (which should be negative).
+ * number delivered, the callback's value (which should be negative), or
+ * -EBUSY.
  */
 long perfclock_order_flush(struct perfclock_order *o, uint64_t limit,
 			   perfclock_order_fn fn, void *ctx);
 
 /*
- * Pull: 1 and *rec, or 0 if nothing below limit is left. Push what there is,
- * then pull it all: a push between two pulls starts the merge anew.
+ * Pull: 1 and *rec, 0 if nothing below limit is left, or -EBUSY. Push what
+ * there is, then pull it all: a push between two pulls starts the merge anew.
  */
 int perfclock_order_next(struct perfclock_order *o, uint64_t limit,
 			 struct perfclock_record *rec);
 
-/* The input has ended: deliver everything; pushes then fail with -EPIPE. */
+/*
+ * The input has ended: deliver everything. Returns as _flush(); a delivery that
+ * the callback stopped goes on with another _end() or _next(). Pushes and new
+ * rings then fail with -EPIPE.
+ */
 long perfclock_order_end(struct perfclock_order *o, perfclock_order_fn fn,
 			 void *ctx);
 
-/* A new ring; returns its number. -ENOSPC at PERFCLOCK_ORDER_MAX_RINGS. */
+/*
+ * A new ring; returns its number. -ENOSPC at PERFCLOCK_ORDER_MAX_RINGS, -ENOMEM,
+ * -EPIPE (after _end()), -EBUSY.
+ */
 int perfclock_order_ring_add(struct perfclock_order *o);
 /*
  * No more input from this ring; what is queued is delivered in its turn, then
- * the number may be handed out again. -EINVAL: no such ring.
+ * the number may be handed out again. -EINVAL: no such ring, or ended before;
+ * -EBUSY.
  */
 int perfclock_order_ring_end(struct perfclock_order *o, unsigned int ring);
 

@@ -10,9 +10,13 @@
  *      data_tail at once;
  *   3. deliver, in order, everything stamped strictly below W.
  *
- * One thread runs rounds. perfclock_session_stop(), _get_stats() and
- * _get_ring_stats() may be called from any thread, _stop() from a signal
- * handler too.
+ * One thread at a time uses a session. Of the calls below only
+ * perfclock_session_stop(), _get_stats() and _get_ring_stats() may be made from
+ * any thread at any time, _stop() from a signal handler too. A callback may
+ * call these three and use perfclock_session_clock().
+ *
+ * Where a call fails, perfclock_session_error() says what failed, on what, and
+ * what to do.
  */
 #ifndef PERFCLOCK_SESSION_H
 #define PERFCLOCK_SESSION_H
@@ -38,7 +42,10 @@ enum perfclock_wait_method {
 };
 
 /* perfclock_session_opts.flags */
-#define PERFCLOCK_SESSION_EXPEDITED	(1u << 0) /* see PERFCLOCK_OPEN_* */
+#define PERFCLOCK_SESSION_EXPEDITED	(1u << 0) /* as with
+						   * PERFCLOCK_OPEN_EXPEDITED:
+						   * the provider "module"
+						   * only */
 #define PERFCLOCK_SESSION_INHERIT	(1u << 1) /* pids: children too */
 #define PERFCLOCK_SESSION_CLOCK_AUTO	(1u << 2) /* ignore .clock: PERF if the
 						   * module is here, else
@@ -76,7 +83,10 @@ struct perfclock_session_opts {
 	size_t memory_max;
 	enum perfclock_late late;
 	enum perfclock_wait_method wait;
-	/* Longest sleep between rounds, ns; 0: busy; ~0: 10 ms. */
+	/*
+	 * Longest sleep between rounds, ns; 0 (also of NULL opts): none, the
+	 * rounds are busy; ~0: 10 ms.
+	 */
 	uint64_t interval_ns;
 	/* Wake when a ring holds that many bytes; 0: a quarter of it. */
 	uint32_t wakeup_bytes;
@@ -91,14 +101,18 @@ struct perfclock_session_opts {
 };
 
 /*
- * -errno as perfclock_open(), and -EINVAL, -ENOMEM. Nothing is opened or
- * started yet but the clock.
+ * Makes a session and opens its clock; events come later. 0, or -errno as
+ * perfclock_open(), and: -EINVAL, -E2BIG (bad opts), -ESRCH (no such process),
+ * -errno of opening the cgroup, -EOPNOTSUPP or -errno (PERFCLOCK_WAIT_IO_URING
+ * was asked for and is not to be had), -ENOMEM. opts->error says more.
+ * _free() at any time closes all that the session opened; it may follow
+ * anything, a session that runs too.
  */
 int perfclock_session_new(struct perfclock_session **sp,
 			  const struct perfclock_session_opts *opts);
 void perfclock_session_free(struct perfclock_session *s);
 
-/* One line about the newest failure of this session; "" if none. */
+/* One line about the newest failure; "" if none. It is the session's. */
 const char *perfclock_session_error(const struct perfclock_session *s);
 
 struct perfclock_event_opts {
@@ -120,10 +134,14 @@ struct perfclock_event_opts {
  * "context-switches", ... (software), "r1a8" or "TYPE:CONFIG" (raw, numbers),
  * each of these two with ":u" or ":k" for user or kernel mode only, or a
  * hardware event's name where built with libpfm4. With opts->attr the
- * name is only a label. Before _start() only. Returns the event's index, or
- * -ENOENT (no such event), -EACCES (rights; the error line names sysctl and
- * capability), -EINVAL (bad filter, inherit_stat, precise_ip > 0 with the
- * PERF clock and a proven provider: see watermark.rst), -ENOMEM.
+ * name is only a label, and what name, filter and attr point to is copied.
+ * Before _start() only. Returns the event's index, or -ENOENT (no such event),
+ * -EACCES (tracefs can't be read; the error line says what helps), -EINVAL,
+ * -E2BIG (bad opts, unknown name, period and freq, a filter for what is no
+ * tracepoint, a clockid that is not the session's, inherit_stat,
+ * write_backward, precise_ip > 0 with the PERF clock and a proven provider:
+ * see watermark.rst), -ENOMEM. Whether the kernel takes event and filter shows
+ * in _start().
  */
 int perfclock_session_add(struct perfclock_session *s, const char *name,
 			  const struct perfclock_event_opts *opts);
@@ -131,12 +149,15 @@ int perfclock_session_add(struct perfclock_session *s, const char *name,
 /*
  * The file of an event on one CPU, after _start(); for BPF programs that write
  * to "bpf-output" through a BPF_MAP_TYPE_PERF_EVENT_ARRAY, and for ioctls. It
- * stays the session's. -ENOENT: no such event there.
+ * stays the session's: don't close it. -ENOENT: no such event there.
  */
 int perfclock_session_event_fd(const struct perfclock_session *s, int index,
 			       int cpu);
 
-/* Side-band records (COMM, FORK, EXIT, MMAP2): names of tasks. 0, -errno. */
+/*
+ * Side-band records (COMM, FORK, EXIT, MMAP2): names of tasks. An event more;
+ * 0, or -errno as _add().
+ */
 int perfclock_session_track_tasks(struct perfclock_session *s);
 
 /*
@@ -162,20 +183,33 @@ struct perfclock_adopt_opts {
 
 /*
  * Several events in one ring (PERF_EVENT_IOC_SET_OUTPUT): adopt each, with
- * the same base. Returns the event's index. The caller keeps mmap and fd
- * until _free().
+ * the same base. Before _start() only. mmap and fd stay the caller's, who
+ * keeps them until _free(), reads nothing from the ring and does not move its
+ * data_tail. Returns the event's index, or -EINVAL, -E2BIG (bad opts, no perf
+ * mmap, no PERF_SAMPLE_TIME, stamps of another clock than the session's,
+ * several events without PERF_SAMPLE_IDENTIFIER and id, and what _add()
+ * refuses), -ENOSPC (too many rings), -ENOMEM. Events that do without
+ * sample_id_all make the session unproven.
  */
 int perfclock_session_adopt(struct perfclock_session *s,
 			    const struct perfclock_adopt_opts *opts);
 
 /*
  * Fork a command that waits, to be watched with its children; it runs on
- * _start(). -errno of fork/exec; the pid in *pid (the caller waits for it).
+ * _start(). Once, before _start(), and without pids and cgroup (else -EINVAL).
+ * 0 and the pid in *pid, or -errno of fork, -ENOMEM. The caller waits for the
+ * pid; if the session is freed before it starts, the child exits with 127.
  */
 int perfclock_session_exec(struct perfclock_session *s, char *const argv[],
 			   pid_t *pid);
 
-/* Open all events, map the rings, enable. All or nothing. */
+/*
+ * Open all events, map the rings, enable, let the command run. All or nothing.
+ * Once; 0, or -EINVAL (no events, started before), -EACCES, -EPERM (rights, or
+ * more memory than may be locked), -ENOENT, -ENODEV, -EOPNOTSUPP, -EINVAL (the
+ * event is not to be had here, or not so), -ESRCH (the task is gone), -EMFILE,
+ * -ENFILE (too many open files), -ENOMEM, -errno of the command's exec.
+ */
 int perfclock_session_start(struct perfclock_session *s);
 
 /* A record, delivered. Pointers are valid during the callback. */
@@ -202,7 +236,9 @@ typedef int (*perfclock_event_fn)(const struct perfclock_event *ev, void *ctx);
 
 /*
  * Told of every record as it is read, in reading order, and of rounds; for
- * policies in shadow and for tests. All members may be NULL.
+ * policies in shadow and for tests. All members may be NULL. They are called
+ * in the thread that polls, whatever reads the rings. The structure is copied;
+ * NULL: no more observer. Before _start() only. 0, or -EINVAL, -E2BIG.
  */
 struct perfclock_session_observer {
 	size_t sz;
@@ -218,7 +254,9 @@ int perfclock_session_observe(struct perfclock_session *s,
  * Wait (at most the interval, at most timeout_ms; < 0: no limit but the
  * interval) and run one round. Returns the number of records delivered, or
  * -EINTR (a signal came; nothing is lost), -ESHUTDOWN (after _stop()), the
- * callback's value, or -errno.
+ * callback's value, -EINVAL (does not run, or OVERWRITE), -EILSEQ (with
+ * PERFCLOCK_LATE_FAIL: a record was late and is dropped), or another -errno of
+ * the clock, the wait or memory. fn NULL: deliver to nobody, but count.
  */
 long perfclock_session_poll(struct perfclock_session *s, int timeout_ms,
 			    perfclock_event_fn fn, void *ctx);
@@ -228,7 +266,8 @@ void perfclock_session_stop(struct perfclock_session *s);
 
 /*
  * Disable the events, read what is left, deliver everything in order.
- * Afterwards only statistics and _free() are of use.
+ * Afterwards only statistics and _free() are of use. Returns as _poll(), and
+ * 0 if it was finished before; -EINVAL before _start(). Also after _stop().
  */
 long perfclock_session_finish(struct perfclock_session *s,
 			      perfclock_event_fn fn, void *ctx);
@@ -244,12 +283,16 @@ long perfclock_session_snapshot(struct perfclock_session *s,
 				perfclock_event_fn fn, void *ctx);
 
 /*
- * File descriptors for a caller who owns the loop: poll fd for POLLIN, then
- * call _poll() with timeout 0. -errno.
+ * A file descriptor for a caller who owns the loop: poll it for POLLIN, at
+ * most for the interval, then call _poll() with timeout 0. It is the session's:
+ * don't close it. -EINVAL before _start(), or -errno of epoll.
  */
 int perfclock_session_fd(struct perfclock_session *s);
 
-/* The clock and watermark of the session, for perfclock_now() and the like. */
+/*
+ * The clock and watermark of the session, for perfclock_now() and the like. It
+ * is the session's: don't close it, and it ends with _free().
+ */
 struct perfclock *perfclock_session_clock(struct perfclock_session *s);
 
 struct perfclock_session_stats {
@@ -283,6 +326,7 @@ struct perfclock_session_stats {
 	uint64_t rings_ended;		/* a CPU went */
 };
 
+/* As of the newest round. 0, or -EINVAL (st->sz). */
 int perfclock_session_get_stats(struct perfclock_session *s,
 				struct perfclock_session_stats *st);
 
@@ -298,6 +342,7 @@ struct perfclock_ring_stats {
 	uint64_t held;
 };
 
+/* The same of one ring. -EINVAL: no such ring, or st->sz. */
 int perfclock_session_get_ring_stats(struct perfclock_session *s,
 				     unsigned int ring,
 				     struct perfclock_ring_stats *st);
