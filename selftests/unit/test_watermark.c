@@ -2,11 +2,17 @@
 /* Watermarks that a thread of the library proves, without any perf event. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/timex.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -198,6 +204,74 @@ static void a_fork_leaves_parent_and_child_whole(void)
 	EXPECT_EQ(count_fds(), fds_before);
 }
 
+/* The least that was taken off CLOCK_MONOTONIC in some rounds of 2 ms. */
+static uint64_t least_margin(void)
+{
+	struct perfclock_open_opts o = {
+		.sz = sizeof(o), .clock = PERFCLOCK_MONOTONIC,
+		.source = "clockid", .provider = provider, .pace_ns = 2000000,
+	};
+	struct perfclock_info info = { .sz = sizeof(info) };
+	uint64_t least = UINT64_MAX, w = 0;
+	struct perfclock *clk;
+	int i;
+
+	if (perfclock_open(&clk, &o))
+		return 0;
+	for (i = 0; i < 20; i++) {
+		perfclock_watermark_wait(clk, w, 10000000000);
+		perfclock_watermark(clk, &w);
+		perfclock_get_info(clk, &info);
+		if (info.margin < least)
+			least = info.margin;
+	}
+	perfclock_close(clk);
+	return least;
+}
+
+static int refuse_adjtimex(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_adjtimex, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog prog = { sizeof(code) / sizeof(code[0]), code };
+	struct timex tx;
+
+	memset(&tx, 0, sizeof(tx));
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) ||
+	       syscall(SYS_adjtimex, &tx) >= 0;
+}
+
+/*
+ * The margin is for updates of the timekeeper: of microseconds where their
+ * end can be waited for, else a quarter of a round or more.
+ */
+static void steering_costs_little_or_a_part_of_a_round(void)
+{
+	uint64_t least;
+	int status;
+	pid_t pid;
+
+	perfclock_close(open_or_skip());
+	least = least_margin();
+	printf("# margin %llu ns\n", (unsigned long long)least);
+	EXPECT_OP(least, >=, 1000);
+	EXPECT_OP(least, <, 100000);
+	fflush(stdout);
+	pid = fork();
+	if (!pid)
+		_exit(refuse_adjtimex() ? 77 : least_margin() < 2000000 / 4);
+	ASSERT_EQ(waitpid(pid, &status, 0), pid);
+	if (WEXITSTATUS(status) == 77)
+		SKIP("no seccomp filter can be set here");
+	EXPECT_EQ(status, 0);
+}
+
 /* Grace periods begin no more often than asked for. */
 static void pace_is_kept(void)
 {
@@ -336,6 +410,7 @@ WITH_BOTH(waiting_ends_at_the_time_limit)
 WITH_BOTH(a_signal_interrupts_the_wait_and_not_the_provider)
 WITH_BOTH(fd_is_readable_when_it_moved)
 WITH_BOTH(a_fork_leaves_parent_and_child_whole)
+WITH_BOTH(steering_costs_little_or_a_part_of_a_round)
 WITH_BOTH(pace_is_kept)
 WITH_BOTH(closing_does_not_wait_for_the_pace)
 WITH_BOTH(many_threads_may_use_one_handle)
@@ -346,6 +421,7 @@ static const struct tap_test tests[] = {
 	BOTH(a_signal_interrupts_the_wait_and_not_the_provider),
 	BOTH(fd_is_readable_when_it_moved),
 	BOTH(a_fork_leaves_parent_and_child_whole),
+	BOTH(steering_costs_little_or_a_part_of_a_round),
 	BOTH(pace_is_kept),
 	BOTH(closing_does_not_wait_for_the_pace),
 	BOTH(many_threads_may_use_one_handle),

@@ -15,17 +15,24 @@
  *    clock of one CPU never steps back, so that t is right for each.
  *
  * 2. The slope of CLOCK_MONOTONIC and CLOCK_BOOTTIME changes when the
- *    timekeeper is steered. perf stamps by the NMI-safe copy of the
- *    timekeeper, clock_gettime() reads another copy, and the kernel updates
- *    one after the other, so for that moment t may come from a steeper slope
- *    than the stamps. They differ by (time since the update began) * (change
- *    of slope). An update runs with interrupts off: one that began before the
- *    last round but one was waited for by a grace period or a visit since. So
- *    its age is at most what the last two rounds took, and SLOPE_CHANGE of
- *    that is taken off (NTP steers by 500 ppm at most, either way; while an
- *    adjtimex() by ticks is under way it may be more, and then the update
- *    would have to be stalled in the middle as well), SLOPE_SLACK_NS in any
- *    case. CLOCK_MONOTONIC_RAW is not steered: it needs none of this.
+ *    timekeeper is steered. An update starts from a moment c and becomes
+ *    visible later, in one copy of the timekeeper (clock_gettime()'s) before
+ *    the other (perf's, which is NMI-safe). Until then the old slope is in
+ *    use past c. So t, or a stamp made after it, may be off what the clock
+ *    settles for by (time from c to the read of t) * (change of slope).
+ *
+ *    That time is kept short. adjtimex() without modes takes the
+ *    timekeeper's lock, which an update holds from before c until all copies
+ *    show it. Done before the read, it makes c younger than itself; done
+ *    after it, no stamp made from then on knows an older slope than t did.
+ *    What is left is SLOPE_CHANGE of the time from the first call to the
+ *    read, mostly a microsecond.
+ *
+ *    Where a filter refuses adjtimex(): an update runs with interrupts off,
+ *    so one that began before the last round did was waited for by that
+ *    round's grace period or visit, and c is younger than that.
+ *
+ *    CLOCK_MONOTONIC_RAW is not steered: it needs none of this.
  *
  * 3. A CPU comes online between our look and the record. It shows no less
  *    than any CPU showed before, where CPUs agree; t also starts from a read
@@ -41,8 +48,11 @@
 #include "clock/source.h"
 #include "clock/worker.h"
 
-#define SLOPE_CHANGE_PPM	1000
-#define SLOPE_SLACK_NS		2000
+/*
+ * From one end of adjtimex()'s range to the other: 10 % either way by tick,
+ * and what the kernel may add to catch up (11 % in all), in raw time.
+ */
+#define SLOPE_CHANGE(ns)	((ns) / 4)
 /* Taken as the time of the rounds before the first. */
 #define FIRST_ROUND_NS		100000000
 
@@ -52,7 +62,7 @@ struct bound {
 	struct cpus cpus;
 	bool always_visit;	/* the visit is the proof */
 	bool visited;		/* by the last bound_read() */
-	uint64_t begin, last_begin;	/* CLOCK_MONOTONIC, rounds */
+	uint64_t begin, last_begin;	/* of rounds, CLOCK_MONOTONIC_RAW */
 	uint64_t margin;	/* taken off by the last round, ns */
 };
 
@@ -68,6 +78,6 @@ void bound_free(struct bound *b);
 int bound_read(struct bound *b, uint64_t *t);
 
 /* After what makes t safe: what is left of it when the margin is off. */
-uint64_t bound_finish(struct bound *b, uint64_t t);
+uint64_t bound_finish(const struct bound *b, uint64_t t);
 
 #endif /* PERFCLOCK_WATERMARK_BOUND_H */
