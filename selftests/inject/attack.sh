@@ -67,6 +67,7 @@ trace()
 	# Believe no summary: the lines themselves must be in order.
 	trace_facts "/tmp/$name.txt" 2 >/tmp/$name.facts || status=1
 	tail -n 1 /tmp/$name.facts
+	grep -q '^facts: .* late=0 ' /tmp/$name.facts || status=1
 	rm -f "/tmp/$name.txt"
 	return $status
 }
@@ -100,8 +101,8 @@ clocksources()
 {
 	cs=/sys/devices/system/clocksource/clocksource0
 	first=$(cat $cs/current_clocksource)
-	for name in $(cat $cs/available_clocksource) "$first"; do
-		echo "$name" >$cs/current_clocksource
+	for source in $(cat $cs/available_clocksource) "$first"; do
+		echo "$source" >$cs/current_clocksource
 		echo "clock source: $(cat $cs/current_clocksource)"
 		sleep 1
 	done
