@@ -165,6 +165,11 @@ static void cpu_visit_monotonic_raw(void)
 	run(PERFCLOCK_MONOTONIC_RAW, "clockid", "cpu-visit");
 }
 
+static void cpu_visit_monotonic(void)
+{
+	run(PERFCLOCK_MONOTONIC, "clockid", "cpu-visit");
+}
+
 static void cpu_visit_perf_by_comm_record(void)
 {
 	run(PERFCLOCK_PERF, "comm-record", "cpu-visit");
@@ -180,6 +185,7 @@ static const struct tap_test tests[] = {
 	{ "membarrier_monotonic", membarrier_monotonic },
 	{ "membarrier_perf_by_comm_record", membarrier_perf_by_comm_record },
 	{ "cpu_visit_monotonic_raw", cpu_visit_monotonic_raw },
+	{ "cpu_visit_monotonic", cpu_visit_monotonic },
 	{ "cpu_visit_perf_by_comm_record", cpu_visit_perf_by_comm_record },
 	{ "module_perf", module_perf },
 };
