@@ -100,7 +100,8 @@ static void run(const char *provider, unsigned int readers)
 	ASSERT(set_online(cpu, true));
 	load_stop(&load);
 	load_start(&load, cpu + 1);
-	poll_until(live_stats(s).rings_begun == 4);
+	poll_until(live_stats(s).rings_begun == 4 &&
+		   live_stats(s).rings_ended == 4);
 	cpus_seen = 0;
 	poll_until(cpus_seen & 1u << cpu);
 	load_stop(&load);

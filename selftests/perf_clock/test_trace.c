@@ -43,12 +43,15 @@ TEST_F(trace, tells_of_each_grace_period)
 {
 	unsigned long long value, duration, last = 0;
 	int starts = 0, ends = 0, expedited;
-	uint64_t gp = gp_completed(self->page);
-	int64_t limit = now_ns() + 20 * NSEC;
+	int64_t limit;
+	uint64_t gp;
 	char line[512], *text;
 	FILE *f;
 
+	/* Turning them on may take several grace periods: count from there. */
 	ASSERT_TRUE(write_file(INSTANCE "/events/perf_clock/enable", "1"));
+	gp = gp_completed(self->page);
+	limit = now_ns() + 20 * NSEC;
 	while (gp_completed(self->page) < gp + 10 && now_ns() < limit)
 		sleep_ms(10);
 	ASSERT_TRUE(write_file(INSTANCE "/events/perf_clock/enable", "0"));
