@@ -38,8 +38,13 @@ coverage: ## line coverage of the library by unit and live tests (gcov)
 		%/test_explore,$(UNIT_BINS)) $(LIVE_BINS))
 	scripts/coverage $(COVERAGE)
 
-.PHONY: check-portability
+.PHONY: check-portability check-arm64
 check-portability: ## unit tests with clang, with musl, and for arm64 in qemu
 	scripts/install-deps port
 	scripts/tap-run --log $(BUILD)/check --timeout 1800 \
 		'scripts/check-portability $(BUILD)'
+
+check-arm64: ## of these, those for arm64
+	scripts/install-deps port
+	scripts/tap-run --log $(BUILD)/check --timeout 1800 \
+		'scripts/check-portability $(BUILD) arm64'

@@ -141,6 +141,7 @@ static const struct door {
 /* Median over batches, ns a call. */
 static double cost(const struct door *door)
 {
+	const int middle = BATCHES / 2;
 	uint64_t took[BATCHES], begin;
 	int batch, i;
 
@@ -151,7 +152,7 @@ static double cost(const struct door *door)
 		took[batch] = now_ns() - begin;
 	}
 	qsort(took, BATCHES, sizeof(took[0]), compare);
-	return (double)took[BATCHES / 2] / door->times;
+	return (double)took[middle] / door->times;
 }
 
 /* The lag as a program sees it that looks at moments of its own choice. */
@@ -161,7 +162,7 @@ static int measure_lag(unsigned int mode, int seconds, struct lag *lag)
 	static uint64_t samples[MAX_SAMPLES];
 	uint64_t end, begin, first, last, gp, durations = 0;
 	double sum = 0;
-	int n = 0, gps = 0;
+	int n = 0, gps = 0, middle, high;
 
 	if (ioctl(fd, PERF_CLOCK_IOC_SET_MODE, &ask))
 		return -1;
@@ -187,8 +188,10 @@ static int measure_lag(unsigned int mode, int seconds, struct lag *lag)
 	lag->per_second = (last - first) * 1e9 / (now_ns() - begin);
 	qsort(samples, n, sizeof(samples[0]), compare);
 	lag->mean = sum / n;
-	lag->p50 = samples[n / 2];
-	lag->p99 = samples[(uint64_t)n * 99 / 100];
+	middle = n / 2;
+	high = (uint64_t)n * 99 / 100;
+	lag->p50 = samples[middle];
+	lag->p99 = samples[high];
 	lag->max = samples[n - 1];
 	lag->gp = gps ? (double)durations / gps : 0;
 	return 0;

@@ -241,7 +241,7 @@ static void bench_case(unsigned int k, bool bursty, bool memory,
 		make_input(&in[a], k, events_for(algos[a], k, memory), bursty);
 		self[a] = algos[a]->new(k);
 		/* Warm up, and see how many rounds make 20 ms. */
-		first = time_rounds(algos[a], self[a], &in[a], 1, &base[a]);
+		time_rounds(algos[a], self[a], &in[a], 1, &base[a]);
 		first = time_rounds(algos[a], self[a], &in[a], 1, &base[a]);
 		rounds[a] = memory ? 1 : 1 + 2e7 / (first * in[a].nr + 1);
 	}

@@ -215,12 +215,13 @@ static int large(uint64_t bytes, uint64_t spread)
 {
 	const uint64_t nr = bytes / 64;
 	uint64_t i, at, rnd = 88172645463325252ull;
+	bool bad = false;
 	struct gen g;
 
 	gen_begin(&g, &(struct gen_opts){ .nr_cpus = 8,
 		.sample_type = { GEN_SAMPLE_TYPE | PERF_SAMPLE_ADDR } });
 	gen_set_u64(&g, 48, nr * 64);
-	for (i = 0; i < nr; i++) {
+	for (i = 0; i < nr && !bad; i++) {
 		rnd ^= rnd << 13;
 		rnd ^= rnd >> 7;
 		rnd ^= rnd << 17;
@@ -229,14 +230,12 @@ static int large(uint64_t bytes, uint64_t spread)
 		gen_sample(&g, 0, STAMP + at * 100, i % 8, NULL, 0);
 		if (g.used < 1 << 20)
 			continue;
-		if (fwrite(g.buf, 1, g.used, stdout) != g.used)
-			return 1;
+		bad |= fwrite(g.buf, 1, g.used, stdout) != g.used;
 		g.used = 0;
 	}
-	if (fwrite(g.buf, 1, g.used, stdout) != g.used || fflush(stdout))
-		return 1;
+	bad |= fwrite(g.buf, 1, g.used, stdout) != g.used || fflush(stdout);
 	gen_free(&g);
-	return 0;
+	return bad;
 }
 
 int main(int argc, char **argv)

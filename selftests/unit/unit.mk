@@ -61,22 +61,9 @@ $(BUILD)/asan/tests/%.asan: asan-build
 	ln -sf $(notdir $*) $@
 endif
 
-.PHONY: unit-tests check-unit check-arm64
+.PHONY: unit-tests check-unit
 unit-tests: $(UNIT_BINS)
 check-unit: $(UNIT_BINS) ## run the unit tests only
 	scripts/tap-run --log $(BUILD)/check $(UNIT_BINS)
-
-# Built for arm64, with nothing optional, and run by an emulator of processes:
-# the code paths and the memory layout of that architecture.
-ARM64 := $(BUILD)/arm64-unit
-check-arm64: ## the unit tests, built for arm64, under qemu-user
-	@scripts/install-deps build matrix
-	+$(MAKE) --no-print-directory -s BUILD=$(ARM64) \
-		CC=aarch64-linux-gnu-gcc AR=aarch64-linux-gnu-ar \
-		HAVE_LIBURING=n HAVE_LIBZSTD=n HAVE_LIBPFM=n HAVE_TRACEFS=n \
-		unit-tests
-	scripts/tap-run --log $(ARM64)/check \
-		--prefix 'qemu-aarch64 -L /usr/aarch64-linux-gnu' \
-		$(UNIT_BINS:$(BUILD)/%=$(ARM64)/%)
 
 -include $(UNIT_BINS:=.d)

@@ -264,3 +264,13 @@ char *read_whole_file(const char *path, size_t *size)
 		*size = used;
 	return buf;
 }
+
+int tool_policy_failed(const char *name, int err)
+{
+	if (err == -EINVAL)
+		return tool_usage("no policy '%s'; there are none, pass-max, "
+				  "min-max, first-min, backoff=NS, round-start, "
+				  "watermark", name);
+	tool_error("%s: %s", name, strerror(-err));
+	return TOOL_FAILED;
+}

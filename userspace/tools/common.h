@@ -32,6 +32,8 @@ void tool_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void tool_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* As tool_error(), with a hint at --help; returns TOOL_USAGE. */
 int tool_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Why there is no policy of that name; returns the exit status. */
+int tool_policy_failed(const char *name, int err);
 
 /*
  * Flush stdout. Returns status, or TOOL_FAILED, with a message, if what was

@@ -116,14 +116,8 @@ static int add_contender(struct contender *c, const char *name)
 	};
 	int err = perfclock_shadow_new(&c->shadow, name, 0, &so);
 
-	if (err == -EINVAL)
-		return tool_usage("no policy '%s'; there are none, pass-max, "
-				  "min-max, first-min, backoff=NS, round-start, "
-				  "watermark", name);
-	if (err) {
-		tool_error("%s: %s", name, strerror(-err));
-		return TOOL_FAILED;
-	}
+	if (err)
+		return tool_policy_failed(name, err);
 	c->result.name = perfclock_shadow_name(c->shadow);
 	return TOOL_DONE;
 }

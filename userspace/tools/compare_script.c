@@ -297,14 +297,8 @@ static int add_contender(struct contender *c, const char *policy,
 	int err;
 
 	err = perfclock_shadow_new(&c->shadow, policy, t->nr_rings, &opts);
-	if (err == -EINVAL)
-		return tool_usage("no policy '%s'; there are none, pass-max, "
-				  "min-max, first-min, backoff=NS, round-start, "
-				  "watermark", policy);
-	if (err) {
-		tool_error("%s: %s", policy, strerror(-err));
-		return TOOL_FAILED;
-	}
+	if (err)
+		return tool_policy_failed(policy, err);
 	c->delivered_after = tool_alloc(t->nr_rounds + 1,
 					sizeof(*c->delivered_after));
 	if (trace)

@@ -12,34 +12,44 @@
 #include "clock/fail.h"
 
 #define CPU_DIR		"/sys/devices/system/cpu/"
-#define CPUS_MAX	65536
 #define LIST_MAX	16384	/* bytes of a list of CPUs */
+
+int cpus_next_range(const char **text, int max, int *first, int *last)
+{
+	const char *p = *text;
+	long from, to;
+	char *end;
+
+	if (!*p || *p == '\n')
+		return 0;
+	from = to = strtol(p, &end, 10);
+	if (end == p)
+		return -EINVAL;
+	if (*end == '-') {
+		p = end + 1;
+		to = strtol(p, &end, 10);
+		if (end == p)
+			return -EINVAL;
+	}
+	if (from < 0 || to < from || to >= max)
+		return -ERANGE;
+	if (*end && *end != ',' && *end != '\n')
+		return -EINVAL;
+	*first = from;
+	*last = to;
+	*text = *end == ',' ? end + 1 : end;
+	return 1;
+}
 
 int cpus_parse(const char *text, int max, cpu_set_t *set, size_t size)
 {
-	long first, last;
-	char *end;
+	int got, first, last;
 
 	CPU_ZERO_S(size, set);
-	while (*text && *text != '\n') {
-		first = last = strtol(text, &end, 10);
-		if (end == text)
-			return -EINVAL;
-		if (*end == '-') {
-			text = end + 1;
-			last = strtol(text, &end, 10);
-			if (end == text)
-				return -EINVAL;
-		}
-		if (first < 0 || last < first || last >= max)
-			return -ERANGE;
+	while ((got = cpus_next_range(&text, max, &first, &last)) > 0)
 		for (; first <= last; first++)
 			CPU_SET_S(first, size, set);
-		text = *end == ',' ? end + 1 : end;
-		if (*end && *end != ',' && *end != '\n')
-			return -EINVAL;
-	}
-	return 0;
+	return got;
 }
 
 /* One of the kernel's lists of CPUs, from an open file. */

@@ -34,7 +34,15 @@ static inline bool cpus_wanted_online(const struct cpus *c, int cpu)
 	       CPU_ISSET_S(cpu, c->size, c->online);
 }
 
-/* "0-3,8" into a set of max CPUs. -EINVAL, -ERANGE. */
+/* No machine has CPUs past it. */
+#define CPUS_MAX	65536
+
+/*
+ * A range of the list "0-3,8", and on to the next. 1; 0: no more; -EINVAL: no
+ * such list; -ERANGE: a CPU that is max or more, or a range the wrong way.
+ */
+int cpus_next_range(const char **text, int max, int *first, int *last);
+/* All of them into a set of max CPUs. 0, -EINVAL, -ERANGE. */
 int cpus_parse(const char *text, int max, cpu_set_t *set, size_t size);
 
 /*

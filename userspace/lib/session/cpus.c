@@ -5,45 +5,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock/cpus.h"
 #include "session/internal.h"
 
-#define CPU_LIST_MAX 65536
-
-/* "0-3,8" into *cpus; returns how many, -EINVAL, -ENOMEM. */
+/* "0-3,8" into *cpus; returns how many, -EINVAL, -ERANGE, -ENOMEM. */
 int pc_cpus_parse(const char *p, int **cpus)
 {
-	long first, last;
 	int *list = NULL, *bigger;
-	int n = 0;
-	char *end;
+	int n = 0, first, last, got;
 
-	while (*p && *p != '\n') {
-		first = last = strtol(p, &end, 10);
-		if (end == p)
-			goto bad;
-		if (*end == '-') {
-			p = end + 1;
-			last = strtol(p, &end, 10);
-			if (end == p)
-				goto bad;
-		}
-		if (first < 0 || last < first || last > CPU_LIST_MAX)
-			goto bad;
+	while ((got = cpus_next_range(&p, CPUS_MAX, &first, &last)) > 0) {
 		bigger = realloc(list, (n + last - first + 1) * sizeof(*list));
 		if (!bigger) {
-			free(list);
-			return -ENOMEM;
+			got = -ENOMEM;
+			break;
 		}
 		list = bigger;
 		while (first <= last)
 			list[n++] = first++;
-		p = *end == ',' ? end + 1 : end;
+	}
+	if (got) {
+		free(list);
+		return got;
 	}
 	*cpus = list;
 	return n;
-bad:
-	free(list);
-	return -EINVAL;
 }
 
 int pc_cpus_read(const char *path, int **cpus)

@@ -32,6 +32,9 @@ static int provider_try(struct provider *p, const struct provider_ops *ops,
 		return clock_fail(o, -EOPNOTSUPP,
 				  "provider '%s' has no expedited grace periods, only the module has",
 				  ops->name);
+	if (arg && !ops->takes_arg)
+		return clock_fail(o, -EINVAL, "provider '%s' takes no '=%s'",
+				  ops->name, arg);
 	p->clock = o->clock;
 	p->source = src->ops->name;
 	p->priv = NULL;

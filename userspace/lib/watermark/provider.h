@@ -24,10 +24,11 @@ struct provider_ops {
 	const char *name;
 	bool proven;
 	bool expedites;		/* knows PERFCLOCK_OPEN_EXPEDITED */
+	bool takes_arg;		/* "NAME=ARG" */
 	const char *remark;	/* about its choice, or NULL */
 	/*
-	 * arg: what follows "NAME=", or NULL. -errno as perfclock_open(),
-	 * explained in o->error.
+	 * arg: what follows "NAME=", or NULL; always NULL without takes_arg.
+	 * -errno as perfclock_open(), explained in o->error.
 	 */
 	int (*open)(struct provider *p, const struct perfclock_open_opts *o,
 		    const char *arg);

@@ -95,6 +95,7 @@ static void backoff_info(struct provider *p, struct perfclock_info *info)
 const struct provider_ops provider_backoff = {
 	.name = "backoff",
 	.proven = false,
+	.takes_arg = true,
 	.remark = "a guess: never chosen unless asked for",
 	.open = backoff_open,
 	.close = backoff_close,

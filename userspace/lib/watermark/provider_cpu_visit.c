@@ -22,10 +22,6 @@
  * A CPU that a real-time task never gives away is never visited: the watermark
  * then stands still, as it must.
  */
-#include <errno.h>
-#include <string.h>
-
-#include "clock/fail.h"
 #include "watermark/prover.h"
 
 static int cpu_visit_prove(struct prover *pv, uint64_t *ns)
@@ -42,9 +38,6 @@ static int cpu_visit_open(struct provider *p,
 			  const struct perfclock_open_opts *o,
 			  const char *arg)
 {
-	if (arg)
-		return clock_fail(o, -EINVAL,
-				  "provider 'cpu-visit' takes no '=%s'", arg);
 	return prover_open(p, o, cpu_visit_prove, true);
 }
 

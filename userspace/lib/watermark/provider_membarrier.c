@@ -85,12 +85,8 @@ static int membarrier_open(struct provider *p,
 			   const struct perfclock_open_opts *o,
 			   const char *arg)
 {
-	int err;
+	int err = membarrier_check(o);
 
-	if (arg)
-		return clock_fail(o, -EINVAL,
-				  "provider 'membarrier' takes no '=%s'", arg);
-	err = membarrier_check(o);
 	return err ? err : prover_open(p, o, membarrier_prove, false);
 }
 

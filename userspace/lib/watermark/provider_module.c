@@ -14,12 +14,6 @@
 #include "clock/futex.h"
 #include "watermark/provider.h"
 
-static int no_arg(const struct perfclock_open_opts *o, const char *arg)
-{
-	return !arg ? 0 : clock_fail(o, -EINVAL,
-				     "provider 'module' takes no '=%s'", arg);
-}
-
 static int set_mode(struct device *d, const struct perfclock_open_opts *o)
 {
 	struct perf_clock_mode mode;
@@ -53,12 +47,9 @@ static int open_device(struct device *d, const struct perfclock_open_opts *o)
 static int module_open(struct provider *p, const struct perfclock_open_opts *o,
 		       const char *arg)
 {
-	struct device *d;
-	int err = no_arg(o, arg);
+	struct device *d = malloc(sizeof(*d));
+	int err;
 
-	if (err)
-		return err;
-	d = malloc(sizeof(*d));
 	if (!d)
 		return clock_fail(o, -ENOMEM, "out of memory");
 	err = open_device(d, o);
