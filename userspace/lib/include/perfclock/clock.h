@@ -27,7 +27,8 @@ struct perfclock;
 						   * CAP_PERFMON or
 						   * CAP_SYS_ADMIN */
 #define PERFCLOCK_OPEN_NO_WATERMARK	(1u << 1) /* only the time is wanted:
-						   * no provider is started */
+						   * no provider is started,
+						   * nor the module's engine */
 
 struct perfclock_open_opts {
 	size_t sz;		/* sizeof(struct perfclock_open_opts) */
