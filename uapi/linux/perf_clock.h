@@ -21,7 +21,8 @@
  * Rules of growth: fields are only ever appended or taken from reserved
  * space, never moved. A field is present if it lies within the 'size' the
  * kernel reports. What a program passes in must be zero where it is reserved;
- * the kernel answers EINVAL otherwise.
+ * the kernel answers EINVAL otherwise. What each call answers, and what starts
+ * the engine that moves watermarks: Documentation/abi.rst.
  */
 #ifndef _UAPI_LINUX_PERF_CLOCK_H
 #define _UAPI_LINUX_PERF_CLOCK_H
@@ -134,7 +135,8 @@ struct perf_clock_snapshot {
 
 /*
  * PERF_CLOCK_IOC_WAIT: sleep until the watermark of 'clock' is greater than
- * 'stamp'. Starts the engine for this file.
+ * 'stamp'. Starts the engine for this file. ETIMEDOUT: not passed in time
+ * ('watermark' is filled in all the same); EINTR: a signal came.
  */
 struct perf_clock_wait {
 	__u32 clock;		/* in: PERF_CLOCK_* */
@@ -145,7 +147,10 @@ struct perf_clock_wait {
 	__u64 reserved[2];	/* in: 0 */
 };
 
-/* PERF_CLOCK_IOC_SET_MODE: what this file asks for; see abi.rst. */
+/*
+ * PERF_CLOCK_IOC_SET_MODE: what this file asks for; see abi.rst. Starts the
+ * engine for this file. EPERM: expedited needs CAP_PERFMON or CAP_SYS_ADMIN.
+ */
 struct perf_clock_mode {
 	__u32 mode;		/* in: PERF_CLOCK_MODE_* */
 	__u32 flags;		/* in: 0 */

@@ -11,6 +11,9 @@
  *	backoff=B	the greatest stamp seen minus B ns
  *	round-start	the clock read before the first ring of this round
  *	watermark	the watermark proven before the first ring
+ *
+ * A policy or a shadow is used by one thread at a time. Names they return live
+ * as long as they do; those of perfclock_policy_list() are static.
  */
 #ifndef PERFCLOCK_POLICY_H
 #define PERFCLOCK_POLICY_H
