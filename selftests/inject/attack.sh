@@ -19,12 +19,14 @@ set_inject()
 	echo "$1" >$P/enable
 }
 
-# CPUs 0 to 2 call uname as fast as they can, until end_load; what they are on
-# in bigger guests leaves the reader room to go round often.
+# load [PAUSE_US]: CPUs 0 to 2 call uname, as fast as they can or with a sleep
+# between calls, until end_load; in bigger guests, too, so that the reader has
+# room.
 load()
 {
 	for cpu in 0 1 2; do
-		(sleep 1; exec uname_loop "$cpu") &
+		# shellcheck disable=SC2086 # no pause: no word
+		(sleep 1; exec uname_loop "$cpu" $1) &
 	done
 }
 
@@ -34,12 +36,14 @@ end_load()
 	[ ! -d $P ] || echo 0 >$P/enable
 }
 
-# compare NAME ARGUMENT...: every policy on one capture, to /tmp/NAME.json
+# compare NAME ARGUMENT...: every policy on one capture, to /tmp/NAME.json. The
+# load leaves the reader time for short rounds: what is late by a round or two
+# is what tells policies apart.
 compare()
 {
 	name=$1
 	shift
-	load
+	load 100
 	taskset 8 perfclock compare -a --interval 0 "--json=/tmp/$name.json" "$@"
 	status=$?
 	end_load
