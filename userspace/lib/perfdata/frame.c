@@ -57,6 +57,7 @@ static int pipe_head(struct sorter *s)
 	const struct perfclock_perfdata *p = s->p;
 	uint8_t h[16];
 
+	/* Eight bytes, no string. NOLINTNEXTLINE(*-not-null-terminated-result) */
 	memcpy(h, p->info.old_magic ? "PERFFILE" :
 	       p->info.big_endian ? "2ELIFREP" : "PERFILE2", 8);
 	put_u64(h + 8, sizeof(h), p->info.big_endian);

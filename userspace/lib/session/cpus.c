@@ -63,9 +63,11 @@ int pc_cpus_check(struct perfclock_session *s)
 	unsigned int i;
 
 	nr_online = pc_cpus_read(s->online_path, &online);
-	if (nr_online <= 0)
+	if (nr_online <= 0) {
+		free(online);
 		return pc_session_fail(s, nr_online ? nr_online : -ENODEV,
 			"cannot read %s: is sysfs mounted?", s->online_path);
+	}
 	nr_present = pc_cpus_read(PC_CPUS_PRESENT, &present);
 	for (i = 0; i < s->nr_cpus && !err; i++) {
 		int cpu = s->cpus[i];
