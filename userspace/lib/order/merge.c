@@ -85,13 +85,19 @@ static void set_window(struct merge *m, uint64_t limit)
 	m->below = m->more ? m->base + span : limit;
 }
 
-/* For a leaf without side runs: see what lies behind its head. */
+#define CACHE_LINE	64
+
+/*
+ * For a leaf without side runs: see what lies behind its head, and have the
+ * rest of it fetched: it is delivered after many others.
+ */
 static inline void look_behind(struct merge *m, unsigned int nr,
 			       unsigned int bits)
 {
 	struct merge_leaf *leaf = &m->leaves[nr];
 
 	leaf->behind = item_next(leaf->head);
+	__builtin_prefetch((const char *)leaf->behind + CACHE_LINE);
 	m->next[nr] = pack(m, leaf->behind->key, nr, bits);
 }
 

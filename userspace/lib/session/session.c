@@ -12,7 +12,10 @@
 
 #define MEMORY_DEFAULT	((size_t)256 << 20)
 #define MEMORY_LEAST	((size_t)1 << 20)
-#define RING_DEFAULT	((size_t)4 << 20)
+/* All rings share the first, but each has no less or more than the others. */
+#define RINGS_DEFAULT	((size_t)64 << 20)
+#define RING_SMALL	((size_t)4 << 20)
+#define RING_BIG	((size_t)16 << 20)
 #define INTERVAL_DEFAULT 10000000
 #define ADOPTED_WAIT	1000000000
 
@@ -65,6 +68,20 @@ int pc_session_no_memory(struct perfclock_session *s)
 	return pc_session_fail(s, -ENOMEM, "out of memory");
 }
 
+/*
+ * Few CPUs make as many events each as many do, and the reader has one of them
+ * less often: their rings may be bigger.
+ */
+static size_t default_ring(void)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	size_t size = RING_BIG;
+
+	while (size > RING_SMALL && size * cpus > RINGS_DEFAULT)
+		size /= 2;
+	return size;
+}
+
 static int take_sizes(struct perfclock_session *s,
 		      const struct perfclock_session_opts *o)
 {
@@ -73,7 +90,7 @@ static int take_sizes(struct perfclock_session *s,
 	if (o->mmap_pages & (o->mmap_pages - 1))
 		return pc_session_fail(s, -EINVAL,
 			"mmap pages: %u is not a power of two", o->mmap_pages);
-	s->ring_bytes = o->mmap_pages ? o->mmap_pages * page : RING_DEFAULT;
+	s->ring_bytes = o->mmap_pages ? o->mmap_pages * page : default_ring();
 	s->ring_auto = !o->mmap_pages;
 	s->memory_max = o->memory_max ? o->memory_max : MEMORY_DEFAULT;
 	if (s->memory_max < MEMORY_LEAST)

@@ -75,8 +75,9 @@ struct perfclock_session_opts {
 	const pid_t *pids;
 	const char *cgroup;
 	/*
-	 * Data pages of a ring: a power of two; 0: 4 MiB worth of them, or
-	 * as much as this user may lock (perf_event_mlock_kb).
+	 * Data pages of a ring: a power of two; 0: 4 to 16 MiB worth of them,
+	 * the more the fewer CPUs, or as much as this user may lock
+	 * (perf_event_mlock_kb).
 	 */
 	unsigned int mmap_pages;
 	/* Bound for what is held back, bytes; 0: 256 MiB. */
