@@ -115,6 +115,18 @@ static void mount_one(const char *type, const char *where, const char *opts)
 		fprintf(stderr, "init: mount %s: %s\n", where, strerror(errno));
 }
 
+/* As far as it goes: what depends on it will say so. */
+static void write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	if (write(fd, text, strlen(text)) < 0)
+		fprintf(stderr, "init: %s: %s\n", path, strerror(errno));
+	close(fd);
+}
+
 static void mount_all(void)
 {
 	mount_one("proc", "/proc", NULL);
@@ -128,6 +140,11 @@ static void mount_all(void)
 	mount_one("tracefs", "/sys/kernel/tracing", NULL);
 	mount_one("debugfs", "/sys/kernel/debug", NULL);
 	mount_one("cgroup2", "/sys/fs/cgroup", NULL);
+	/*
+	 * As any real init does. Until somebody has written here, new cgroups
+	 * lack perf_event, though it needs no turning on.
+	 */
+	write_text("/sys/fs/cgroup/cgroup.subtree_control", "+pids");
 }
 
 /* Line by line through a file of /vm; false at its end. */
