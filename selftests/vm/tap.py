@@ -76,13 +76,13 @@ def seconds_for(program, default=120):
     return int(got.group(1)) if got else default
 
 
-def run_programs(machine, programs, stream):
+def run_programs(machine, programs, stream, env=()):
     """Run TAP programs (with arguments, quoted) in a guest; its result."""
     for program in programs:
         words = shlex.split(program)
         packed = machine.pack(words)
         machine.add_job(os.path.basename(words[0]), seconds_for(words[0]),
-                        shlex.join(packed))
+                        shlex.join(['env', *env] + packed))
     result = machine.boot()
     stream.write('# kernel %s, %.0f s' % (result.release, result.seconds))
     for name, output, end in result.jobs:

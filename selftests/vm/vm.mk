@@ -22,8 +22,9 @@ $(BUILD)/tests/vm/guest_module: $(GUEST_TESTS) $(VM)/vm.mk
 	$(call guest_script,module,400,$(GUEST_TESTS))
 
 $(BUILD)/tests/vm/guest_live: $(LIVE_BINS) $(BUILD)/perfclock $(VM)/vm.mk
-	$(call guest_script,live,300,$(LIVE_BINS),\
-		--file $(BUILD)/perfclock:/test/perfclock)
+	$(call guest_script,live,420,$(LIVE_BINS),\
+		--file $(BUILD)/perfclock:/test/perfclock \
+		--env PERFCLOCK_TEST_HOTPLUG=1)
 
 .PHONY: demo check-providers check-vm check-matrix check-debug guest-tests
 guest-tests: $(GUEST_TESTS)
