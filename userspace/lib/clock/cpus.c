@@ -158,6 +158,34 @@ void cpus_free(struct cpus *c)
 	c->fd = -1;
 }
 
+/* The step of its way up or down at which a CPU is; -1: nobody tells. */
+static long hotplug_state(int cpu)
+{
+	char path[80], text[24];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), CPU_DIR "cpu%d/hotplug/state", cpu);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (n <= 0)
+		return -1;
+	text[n] = '\0';
+	return strtol(text, NULL, 10);
+}
+
+/*
+ * On its way on or off a CPU counts as online for a while and takes no tasks:
+ * it is at another step than this one, which has all behind it.
+ */
+static bool on_its_way(int cpu)
+{
+	return hotplug_state(cpu) != hotplug_state(sched_getcpu());
+}
+
 int cpus_enter(struct cpus *c, int cpu)
 {
 	struct timespec ms = { 0, 1000000 };
@@ -174,7 +202,11 @@ int cpus_enter(struct cpus *c, int cpu)
 			return -ENODEV;
 		if (!CPU_ISSET_S(cpu, c->size, c->online))
 			return -ENXIO;
-		/* Perhaps on its way on or off: it can't be entered then. */
+		if (on_its_way(cpu)) {
+			nanosleep(&ms, NULL);
+			return -EAGAIN;
+		}
+		/* It may have arrived just now: not refused until it stays so. */
 		nanosleep(&ms, NULL);
 	}
 	return -EPERM;

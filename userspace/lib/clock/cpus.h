@@ -47,7 +47,9 @@ int cpus_parse(const char *text, int max, cpu_set_t *set, size_t size);
 
 /*
  * Move the calling thread, one of the library's own, to a CPU. 0: it runs
- * there; -ENXIO: the CPU is offline; -EPERM: this process may not run there.
+ * there; -EAGAIN: not yet, try again (the CPU is on its way on or off, which
+ * takes as long as it takes); -ENXIO: it is offline; -EPERM: this process may
+ * not run there.
  */
 int cpus_enter(struct cpus *c, int cpu);
 

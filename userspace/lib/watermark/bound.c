@@ -53,14 +53,18 @@ static int visit(struct bound *b, int cpu, uint64_t *t)
 	return 0;
 }
 
+/* A CPU that takes no tasks may still make records: no t without it. */
 static int visit_until_done(struct bound *b, int cpu, uint64_t *t)
 {
+	const uint64_t end = raw_ns() + VISIT_PATIENCE_NS;
 	int err;
 
 	do {
 		if (worker_stopped(b->worker))
 			return -ECANCELED;
 		err = visit(b, cpu, t);
+		if (err == -EAGAIN && raw_ns() > end)
+			err = -EBUSY;
 	} while (err == -EAGAIN);
 	/* Offline: nothing runs there; see 3. in bound.h. */
 	return err == -ENXIO ? 0 : err;

@@ -55,6 +55,8 @@
 #define SLOPE_CHANGE(ns)	((ns) / 4)
 /* Taken as the time of the rounds before the first. */
 #define FIRST_ROUND_NS		100000000
+/* For a CPU that is neither online nor offline; then -EBUSY, and once more. */
+#define VISIT_PATIENCE_NS	10000000000ull
 
 struct bound {
 	struct source *src;	/* of this thread */
@@ -73,7 +75,8 @@ void bound_free(struct bound *b);
 
 /*
  * Find t; the margin is not yet taken off. -EPERM: a CPU can't be visited;
- * -ECANCELED: told to stop; -errno of the source.
+ * -EBUSY: one stays on its way on or off; -ECANCELED: told to stop; -errno of
+ * the source.
  */
 int bound_read(struct bound *b, uint64_t *t);
 

@@ -31,6 +31,9 @@ static int explain(const struct prover *pv, int err)
 				  "this process may not run on every CPU (cpuset, CPU affinity of its container), and %s",
 				  pv->visit ? "must" :
 				  "the perf clock is not known to agree between CPUs: use another clock, or the module");
+	if (err == -EBUSY)
+		return clock_fail(&pv->o, err,
+				  "a CPU that counts as online takes no tasks (see hotplug/state of each in /sys/devices/system/cpu)");
 	return clock_fail(&pv->o, err, "reading the %s clock (%s): %s",
 			  perfclock_clock_name(pv->o.clock), pv->o.source,
 			  strerror(-err));

@@ -69,8 +69,8 @@ struct perfclock_open_opts {
  * (bad opts, unknown name), -ENODEV (the named source or provider is absent
  * here), -EOPNOTSUPP (it cannot serve this clock, or has no expedited grace
  * periods and OPEN_EXPEDITED asks for them), -EACCES/-EPERM (rights), -EPROTO
- * (device of an unknown ABI), -ENOMEM, -EMFILE, or another -errno of the
- * system. With "auto" it is the error of the last that was tried.
+ * (device of an unknown ABI), -EBUSY (a CPU stays half-way on or off for 10 s),
+ * -ENOMEM, -EMFILE, or another -errno of the system. With "auto" it is the error of the last that was tried.
  * opts->error then says what failed, of each that was tried, and what to do.
  */
 int perfclock_open(struct perfclock **clkp,
