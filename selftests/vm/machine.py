@@ -10,6 +10,12 @@ import time
 
 PORT = 'perfclock.report'
 
+# The emulator now and then hangs a guest while its kernel boots (a CPU does
+# not hear of an interrupt). Until init says hello, nothing of ours has run, so
+# such a boot says nothing about us: it is told of, and made once more.
+BOOTS = 3
+COME_UP = 150           # seconds for the hello
+
 # What a healthy kernel never says. Each is searched for in every line.
 TROUBLE = re.compile('|'.join((
     r'Kernel panic', r'\bBUG:', r'\bOops\b', r'kernel BUG at',
@@ -34,6 +40,7 @@ class Result:
         self.jobs = []          # [name, output, end or None]
         self.files = {}         # guest path: bytes
         self.problems = []
+        self.notes = []         # what else the reader should know
         self.seconds = 0.0
 
 
@@ -98,12 +105,33 @@ class Reader:
             result.problems.append('report: unknown frame %r' % kind)
 
 
-def boot(argv, log, limit, show, pauses=None):
+def boot(argv, log, limit, show, pauses=None, come_up=COME_UP):
     """Run QEMU until it ends or the limit (seconds) is up.
 
     pauses: for each job named, (after, seconds): the whole of QEMU stands
     still for so long, so long after the job began; the guest's time goes on.
+
+    A guest that does not say hello is booted anew, up to BOOTS times in all;
+    the logs of the boots that failed are kept as LOG.1 and so on.
     """
+    notes = []
+    for attempt in range(1, BOOTS + 1):
+        result = boot_once(argv, log, limit, show, dict(pauses or {}),
+                           come_up)
+        if result.release or attempt == BOOTS:
+            break
+        kept = '%s.%d' % (log, attempt)
+        os.replace(log, kept)
+        notes.append('boot %d of %d did not reach init in %.0f s, booted '
+                     'anew (its log: %s): %s' %
+                     (attempt, BOOTS, result.seconds, kept,
+                      '; '.join(result.problems[:2])))
+    result.notes = notes
+    return result
+
+
+def boot_once(argv, log, limit, show, pauses, come_up):
+    """One boot, for better or worse."""
     result = Result()
     reader = Reader(result, show)
     begin = time.monotonic()
@@ -113,7 +141,7 @@ def boot(argv, log, limit, show, pauses=None):
                           stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE) as qemu:
         try:
-            alive = follow(qemu, reader, begin + limit, dict(pauses or {}))
+            alive = follow(qemu, reader, begin, limit, come_up, pauses)
         finally:
             qemu.kill()
             words = qemu.stderr.read().decode(errors='replace').strip()
@@ -121,7 +149,7 @@ def boot(argv, log, limit, show, pauses=None):
     if words:
         result.problems.append('QEMU: ' + words[-500:])
     if alive:
-        result.problems.append('hangs: killed after %d s' % limit)
+        result.problems.append('hangs: killed after %.0f s' % result.seconds)
     elif not result.release:
         result.problems.append('no report: the guest did not come up')
     elif not reader.done:
@@ -144,11 +172,12 @@ def stand_still(qemu, reader, pauses, since):
         qemu.send_signal(signal.SIGCONT)
 
 
-def follow(qemu, reader, deadline, pauses):
-    """Feed the reader; true if QEMU is still alive at the deadline."""
+def follow(qemu, reader, begin, limit, come_up, pauses):
+    """Feed the reader; true if QEMU is still alive when the time is up."""
     fd = qemu.stdout.fileno()
     since = {}
-    while time.monotonic() < deadline:
+    while time.monotonic() - begin < (limit if reader.result.release
+                                      else min(limit, come_up)):
         stand_still(qemu, reader, pauses, since)
         ready, _, _ = select.select([fd], [], [], 0.5)
         if not ready:

@@ -85,6 +85,8 @@ def run_programs(machine, programs, stream, env=()):
                         shlex.join(['env', *env] + packed))
     result = machine.boot()
     stream.write('# kernel %s, %.0f s' % (result.release, result.seconds))
+    for note in result.notes:
+        stream.write('# ' + note)
     for name, output, end in result.jobs:
         merge(stream, name, output.decode(errors='replace'), end)
     for problem in result.problems:

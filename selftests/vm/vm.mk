@@ -10,11 +10,12 @@ VM_TESTS := $(VM)/test_harness $(BUILD)/tests/vm/guest_module \
 TAP_PROGRAMS += $(VM_TESTS)
 
 # $(call guest_script,NAME,SECONDS,PROGRAMS[,OPTIONS]): a TAP program that runs
-# others.
+# others. SECONDS are those of the guest; up to two boots that came to nothing
+# may go before.
 define guest_script
 @mkdir -p $(@D)
 printf '#!/bin/sh\nexec $(VM)/run --name $(1) --mem 2G --timeout $(2) \\\n\t$(4) --tap $(3)\n' > $@
-echo timeout=$$(($(2) + 60)) > $@.settings
+echo timeout=$$(($(2) + 400)) > $@.settings
 chmod +x $@
 endef
 
