@@ -229,6 +229,30 @@ static inline void gen_begin(struct gen *g, const struct gen_opts *o)
 	g->data = g->used;
 }
 
+/* The fields that samples and trailers have in common, in two runs. */
+static inline void gen_tid_time(struct gen *g, uint64_t type, uint64_t stamp)
+{
+	if (type & PERF_SAMPLE_TID) {
+		gen_u32(g, 10);
+		gen_u32(g, 11);
+	}
+	if (type & PERF_SAMPLE_TIME)
+		gen_u64(g, stamp);
+}
+
+static inline void gen_ids_cpu(struct gen *g, uint64_t type, uint64_t id,
+			       int cpu)
+{
+	if (type & PERF_SAMPLE_ID)
+		gen_u64(g, id);
+	if (type & PERF_SAMPLE_STREAM_ID)
+		gen_u64(g, id);
+	if (type & PERF_SAMPLE_CPU) {
+		gen_u32(g, cpu);
+		gen_u32(g, 0);
+	}
+}
+
 /* extra: behind the fixed part, as READ, CALLCHAIN, RAW ... would stand. */
 static inline void gen_sample(struct gen *g, unsigned int attr, uint64_t stamp,
 			      int cpu, const void *extra, size_t size)
@@ -241,22 +265,10 @@ static inline void gen_sample(struct gen *g, unsigned int attr, uint64_t stamp,
 		gen_u64(g, id);
 	if (type & PERF_SAMPLE_IP)
 		gen_u64(g, 0x400000);
-	if (type & PERF_SAMPLE_TID) {
-		gen_u32(g, 10);
-		gen_u32(g, 11);
-	}
-	if (type & PERF_SAMPLE_TIME)
-		gen_u64(g, stamp);
+	gen_tid_time(g, type, stamp);
 	if (type & PERF_SAMPLE_ADDR)
 		gen_u64(g, 0x600000);
-	if (type & PERF_SAMPLE_ID)
-		gen_u64(g, id);
-	if (type & PERF_SAMPLE_STREAM_ID)
-		gen_u64(g, id);
-	if (type & PERF_SAMPLE_CPU) {
-		gen_u32(g, cpu);
-		gen_u32(g, 0);
-	}
+	gen_ids_cpu(g, type, id, cpu);
 	if (type & PERF_SAMPLE_PERIOD)
 		gen_u64(g, 1);
 	gen_bytes(g, extra, size);
@@ -272,20 +284,8 @@ static inline void gen_trailer(struct gen *g, unsigned int attr,
 
 	if (g->o.no_sample_id)
 		return;
-	if (type & PERF_SAMPLE_TID) {
-		gen_u32(g, 10);
-		gen_u32(g, 11);
-	}
-	if (type & PERF_SAMPLE_TIME)
-		gen_u64(g, stamp);
-	if (type & PERF_SAMPLE_ID)
-		gen_u64(g, id);
-	if (type & PERF_SAMPLE_STREAM_ID)
-		gen_u64(g, id);
-	if (type & PERF_SAMPLE_CPU) {
-		gen_u32(g, cpu);
-		gen_u32(g, 0);
-	}
+	gen_tid_time(g, type, stamp);
+	gen_ids_cpu(g, type, id, cpu);
 	if (type & PERF_SAMPLE_IDENTIFIER)
 		gen_u64(g, id);
 }

@@ -4,6 +4,7 @@
 #define SELFTESTS_LIVE_H
 
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
@@ -66,6 +67,36 @@ static inline void __attribute__((unused)) load_stop(struct load *l)
 		kill(l->pid[--l->nr], SIGKILL);
 		waitpid(l->pid[l->nr], NULL, 0);
 	}
+}
+
+/* What a callback has seen; zero it before a session starts. */
+struct live_seen {
+	uint64_t samples;
+	uint64_t disorder;		/* stamped below the one before */
+	uint64_t last_stamp;
+	uint64_t lost;
+	uint64_t comms, forks, exits;
+	uint32_t cpus;			/* a bit for each, up to CPU 31 */
+};
+
+/* A callback of sessions; ctx: struct live_seen. */
+static inline int __attribute__((unused))
+live_see(const struct perfclock_event *ev, void *ctx)
+{
+	struct live_seen *seen = ctx;
+
+	seen->lost += ev->lost;
+	seen->comms += ev->type == PERF_RECORD_COMM;
+	seen->forks += ev->type == PERF_RECORD_FORK;
+	seen->exits += ev->type == PERF_RECORD_EXIT;
+	if (ev->type != PERF_RECORD_SAMPLE)
+		return 0;
+	seen->samples++;
+	seen->disorder += ev->stamp < seen->last_stamp;
+	seen->last_stamp = ev->stamp;
+	if (ev->cpu >= 0 && ev->cpu < 32)
+		seen->cpus |= 1u << ev->cpu;
+	return 0;
 }
 
 /* A session that has started, or a skip that says why not. */

@@ -4,26 +4,11 @@
  * others work on: only where PERFCLOCK_TEST_HOTPLUG is set, as in the VM.
  */
 #include <fcntl.h>
-#include <linux/perf_event.h>
 
 #include "live.h"
 
 static struct perfclock_session *s;
-static uint64_t samples, disorder, last_stamp;
-static unsigned int cpus_seen;
-
-static int note(const struct perfclock_event *ev, void *ctx)
-{
-	(void)ctx;
-	if (ev->type != PERF_RECORD_SAMPLE)
-		return 0;
-	samples++;
-	disorder += ev->stamp < last_stamp;
-	last_stamp = ev->stamp;
-	if (ev->cpu >= 0 && ev->cpu < 32)
-		cpus_seen |= 1u << ev->cpu;
-	return 0;
-}
+static struct live_seen seen;
 
 static bool set_online(int cpu, bool online)
 {
@@ -45,7 +30,7 @@ static void poll_for(uint64_t ms)
 	uint64_t end = live_now() + ms * 1000000;
 
 	do {
-		if (perfclock_session_poll(s, 10, note, NULL) < 0) {
+		if (perfclock_session_poll(s, 10, live_see, &seen) < 0) {
 			printf("# poll: %s\n", perfclock_session_error(s));
 			ASSERT(false);
 		}
@@ -77,23 +62,23 @@ static void run(const char *provider, unsigned int readers)
 	o.error_size = sizeof(error);
 	if (cpu < 1 || !set_online(cpu, false) || !set_online(cpu, true))
 		SKIP("cannot take CPU %d offline", cpu);
-	samples = disorder = last_stamp = cpus_seen = 0;
+	seen = (struct live_seen){ 0 };
 	if (perfclock_session_new(&s, &o))
 		SKIP("%.200s", error);
 	live_add(s, LOAD_EVENT);
 	live_start(s);
 	load_start(&load, cpu + 1);
-	poll_until(cpus_seen & 1u << cpu);
+	poll_until(seen.cpus & 1u << cpu);
 	for (i = 0; i < 3; i++) {
 		ASSERT(set_online(cpu, false));
 		poll_until(live_stats(s).rings == (unsigned int)cpu);
 		ASSERT(set_online(cpu, true));
 		poll_until(live_stats(s).rings == (unsigned int)cpu + 1);
-		cpus_seen = 0;
+		seen.cpus = 0;
 		/* The loop that was moved away must be put back. */
 		load_stop(&load);
 		load_start(&load, cpu + 1);
-		poll_until(cpus_seen & 1u << cpu);
+		poll_until(seen.cpus & 1u << cpu);
 	}
 	/* Both between two looks: heard of by the kernel's message. */
 	ASSERT(set_online(cpu, false));
@@ -102,19 +87,19 @@ static void run(const char *provider, unsigned int readers)
 	load_start(&load, cpu + 1);
 	poll_until(live_stats(s).rings_begun == 4 &&
 		   live_stats(s).rings_ended == 4);
-	cpus_seen = 0;
-	poll_until(cpus_seen & 1u << cpu);
+	seen.cpus = 0;
+	poll_until(seen.cpus & 1u << cpu);
 	load_stop(&load);
-	EXPECT_OP(perfclock_session_finish(s, note, NULL), >=, 0);
+	EXPECT_OP(perfclock_session_finish(s, live_see, &seen), >=, 0);
 	st = live_stats(s);
 	printf("# read %llu lost %llu\n", (unsigned long long)st.read,
 	       (unsigned long long)st.lost);
 	EXPECT_EQ(st.late, 0);
-	EXPECT_EQ(disorder, 0);
+	EXPECT_EQ(seen.disorder, 0);
 	EXPECT_EQ(st.rings_begun, 4);
 	EXPECT_EQ(st.rings_ended, 4);
 	EXPECT_EQ(st.read, st.delivered);
-	EXPECT_EQ(st.samples, samples);
+	EXPECT_EQ(st.samples, seen.samples);
 	perfclock_session_free(s);
 }
 

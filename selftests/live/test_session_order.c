@@ -2,22 +2,7 @@
 /* Sessions on this machine's own events: nothing late, nothing amiss. */
 #include "live.h"
 
-static uint64_t last_stamp, out_of_order, events;
-static unsigned int cpus_seen;
-
-static int check_order(const struct perfclock_event *ev, void *ctx)
-{
-	(void)ctx;
-	if (ev->type != 9)
-		return 0;
-	events++;
-	if (ev->stamp < last_stamp)
-		out_of_order++;
-	last_stamp = ev->stamp;
-	if (ev->cpu >= 0 && ev->cpu < 32)
-		cpus_seen |= 1u << ev->cpu;
-	return 0;
-}
+static struct live_seen seen;
 
 static void run(const struct perfclock_session_opts *o, double seconds)
 {
@@ -34,7 +19,7 @@ static void run(const struct perfclock_session_opts *o, double seconds)
 	opts.sz = sizeof(opts);
 	opts.error = error;
 	opts.error_size = sizeof(error);
-	last_stamp = out_of_order = events = cpus_seen = 0;
+	seen = (struct live_seen){ 0 };
 	err = perfclock_session_new(&s, &opts);
 	if (err)
 		SKIP("%.200s", error);
@@ -43,11 +28,11 @@ static void run(const struct perfclock_session_opts *o, double seconds)
 	load_start(&load, nr);
 	end = live_now() + seconds * 1e9;
 	do
-		n = perfclock_session_poll(s, 100, check_order, NULL);
+		n = perfclock_session_poll(s, 100, live_see, &seen);
 	while (n >= 0 && live_now() < end);
 	load_stop(&load);
 	EXPECT_OP(n, >=, 0);
-	EXPECT_OP(perfclock_session_finish(s, check_order, NULL), >=, 0);
+	EXPECT_OP(perfclock_session_finish(s, live_see, &seen), >=, 0);
 	st = live_stats(s);
 	printf("# read %llu lost %llu late %llu rounds %llu; lag p50 %llu us "
 	       "p99 %llu us max %llu us; wakeups %llu held_max %llu\n",
@@ -58,14 +43,14 @@ static void run(const struct perfclock_session_opts *o, double seconds)
 	       (unsigned long long)st.lag_max_ns / 1000,
 	       (unsigned long long)st.wakeups,
 	       (unsigned long long)st.held_max);
-	EXPECT_OP(events, >=, 1000);
+	EXPECT_OP(seen.samples, >=, 1000);
 	EXPECT_EQ(st.late, 0);
-	EXPECT_EQ(out_of_order, 0);
+	EXPECT_EQ(seen.disorder, 0);
 	EXPECT_EQ(st.held, 0);
 	EXPECT_EQ(st.read, st.delivered);
-	EXPECT_EQ(st.samples, events);
+	EXPECT_EQ(st.samples, seen.samples);
 	EXPECT(st.proven);
-	EXPECT_EQ(__builtin_popcount(cpus_seen), nr < 32 ? nr : 32);
+	EXPECT_EQ(__builtin_popcount(seen.cpus), nr < 32 ? nr : 32);
 	perfclock_session_free(s);
 }
 

@@ -5,30 +5,12 @@
  * holds, what is lost is counted, memory keeps to its bound.
  */
 #include <fcntl.h>
-#include <linux/perf_event.h>
 
 #include "live.h"
 #include "session/internal.h"
 
 static struct perfclock_session *s;
-static uint64_t samples, disorder, last_stamp, lost, gone, came;
-static unsigned int cpus_seen;
-
-static int note(const struct perfclock_event *ev, void *ctx)
-{
-	(void)ctx;
-	lost += ev->lost;
-	gone += ev->type == PERF_RECORD_EXIT;
-	came += ev->type == PERF_RECORD_FORK;
-	if (ev->type != PERF_RECORD_SAMPLE)
-		return 0;
-	samples++;
-	disorder += ev->stamp < last_stamp;
-	last_stamp = ev->stamp;
-	if (ev->cpu >= 0 && ev->cpu < 32)
-		cpus_seen |= 1u << ev->cpu;
-	return 0;
-}
+static struct live_seen seen;
 
 static void make(struct perfclock_session_opts *o, const char *event)
 {
@@ -38,7 +20,7 @@ static void make(struct perfclock_session_opts *o, const char *event)
 	o->clock = PERFCLOCK_MONOTONIC;
 	o->error = error;
 	o->error_size = sizeof(error);
-	samples = disorder = last_stamp = lost = gone = came = cpus_seen = 0;
+	seen = (struct live_seen){ 0 };
 	if (perfclock_session_new(&s, o))
 		SKIP("%.200s", error);
 	live_add(s, event);
@@ -50,7 +32,7 @@ static void poll_for(uint64_t ms)
 	struct perfclock_session_stats st;
 
 	do {
-		long n = perfclock_session_poll(s, 10, note, NULL);
+		long n = perfclock_session_poll(s, 10, live_see, &seen);
 
 		/* A stop and its end may interrupt the wait. */
 		if (n < 0 && n != -EINTR) {
@@ -74,19 +56,30 @@ static struct perfclock_session_stats finish(void)
 {
 	struct perfclock_session_stats st;
 
-	EXPECT_OP(perfclock_session_finish(s, note, NULL), >=, 0);
+	EXPECT_OP(perfclock_session_finish(s, live_see, &seen), >=, 0);
 	st = live_stats(s);
 	printf("# read %llu lost %llu stalls %llu memory %llu rounds %llu\n",
 	       (unsigned long long)st.read, (unsigned long long)st.lost,
 	       (unsigned long long)st.stalls, (unsigned long long)st.memory,
 	       (unsigned long long)st.rounds);
 	EXPECT_EQ(st.late, 0);
-	EXPECT_EQ(st.lost, lost);
+	EXPECT_EQ(st.lost, seen.lost);
 	EXPECT_EQ(st.held, 0);
 	EXPECT_EQ(st.read, st.delivered);
-	EXPECT_EQ(st.samples, samples);
-	EXPECT_EQ(disorder, 0);
+	EXPECT_EQ(st.samples, seen.samples);
+	EXPECT_EQ(seen.disorder, 0);
 	return st;
+}
+
+static void one_second_under_load(struct perfclock_session_opts *o)
+{
+	struct load load;
+
+	make(o, LOAD_EVENT);
+	live_start(s);
+	load_start(&load, 2);
+	poll_for(1000);
+	load_stop(&load);
 }
 
 /* The consumer is this process: a child stops it, and lets it go on. */
@@ -131,7 +124,7 @@ static void consumer_that_is_slow_keeps_to_its_memory(void)
 	load_start(&load, 2);
 	end = live_now() + 1500000000;
 	while (live_now() < end) {
-		ASSERT_OP(perfclock_session_poll(s, 10, note, NULL), >=, 0);
+		ASSERT_OP(perfclock_session_poll(s, 10, live_see, &seen), >=, 0);
 		st = live_stats(s);
 		if (st.memory > most)
 			most = st.memory;
@@ -148,16 +141,11 @@ static void ring_of_one_page_under_a_burst(void)
 	struct perfclock_session_opts o = {
 		.interval_ns = 1000000, .mmap_pages = 1,
 	};
-	struct load load;
 
-	make(&o, LOAD_EVENT);
-	live_start(s);
-	load_start(&load, 2);
-	poll_for(1000);
-	load_stop(&load);
+	one_second_under_load(&o);
 	/* What did not fit was counted, and what was counted arrived. */
 	EXPECT_OP(finish().lost, >, 0);
-	EXPECT_OP(samples, >, 100);
+	EXPECT_OP(seen.samples, >, 100);
 	perfclock_session_free(s);
 }
 
@@ -176,7 +164,7 @@ static void storm_of_short_tasks(void)
 			_exit(0);
 		n += pid > 0;
 		if (i % 16 == 0) {
-			perfclock_session_poll(s, 0, note, NULL);
+			perfclock_session_poll(s, 0, live_see, &seen);
 			while (waitpid(-1, NULL, WNOHANG) > 0)
 				;
 		}
@@ -184,9 +172,9 @@ static void storm_of_short_tasks(void)
 	while (waitpid(-1, NULL, 0) > 0)
 		;
 	EXPECT_EQ(finish().lost, 0);
-	EXPECT_OP(samples, >=, n);
-	EXPECT_OP(came, >=, n);
-	EXPECT_OP(gone, >=, n);
+	EXPECT_OP(seen.samples, >=, n);
+	EXPECT_OP(seen.forks, >=, n);
+	EXPECT_OP(seen.exits, >=, n);
 	perfclock_session_free(s);
 }
 
@@ -206,11 +194,11 @@ static void storm_of_children_of_a_watched_task(void)
 	ASSERT_EQ(perfclock_session_exec(s, argv, &pid), 0);
 	live_start(s);
 	while (!waitpid(pid, &status, WNOHANG))
-		ASSERT_OP(perfclock_session_poll(s, 10, note, NULL), >=, 0);
+		ASSERT_OP(perfclock_session_poll(s, 10, live_see, &seen), >=, 0);
 	EXPECT_EQ(status, 0);
 	EXPECT_EQ(finish().lost, 0);
-	EXPECT_OP(samples, >=, 500);
-	EXPECT_OP(gone, >=, 500);
+	EXPECT_OP(seen.samples, >=, 500);
+	EXPECT_OP(seen.exits, >=, 500);
 	perfclock_session_free(s);
 }
 
@@ -255,22 +243,22 @@ static void cpu_goes_and_comes(unsigned int readers)
 	s->online_path = path;
 	live_start(s);
 	load_start(&load, 2);
-	poll_until(cpus_seen == 3);
+	poll_until(seen.cpus == 3);
 	EXPECT_EQ(live_stats(s).rings, 2);
-	EXPECT_EQ(cpus_seen, 3);
+	EXPECT_EQ(seen.cpus, 3);
 	set_online(path, "0");
 	poll_until(live_stats(s).rings == 1 && !held_of_ring(1));
 	st = live_stats(s);
 	EXPECT_EQ(st.rings, 1);
 	EXPECT_EQ(st.rings_ended, 1);
-	cpus_seen = 0;
-	before = samples;
-	poll_until(cpus_seen);
-	EXPECT_EQ(cpus_seen, 1);
-	EXPECT_OP(samples, >, before);
+	seen.cpus = 0;
+	before = seen.samples;
+	poll_until(seen.cpus);
+	EXPECT_EQ(seen.cpus, 1);
+	EXPECT_OP(seen.samples, >, before);
 	set_online(path, "0-1");
-	poll_until(cpus_seen == 3);
-	EXPECT_EQ(cpus_seen, 3);
+	poll_until(seen.cpus == 3);
+	EXPECT_EQ(seen.cpus, 3);
 	EXPECT_EQ(live_stats(s).rings, 2);
 	EXPECT_EQ(live_stats(s).rings_begun, 1);
 	load_stop(&load);
@@ -294,15 +282,10 @@ static void reader_threads(void)
 	struct perfclock_session_opts o = {
 		.interval_ns = 1000000, .readers = 2,
 	};
-	struct load load;
 
-	make(&o, LOAD_EVENT);
-	live_start(s);
-	load_start(&load, 2);
-	poll_for(1000);
-	load_stop(&load);
+	one_second_under_load(&o);
 	finish();
-	EXPECT_EQ(cpus_seen & 3, 3);
+	EXPECT_EQ(seen.cpus & 3, 3);
 	perfclock_session_free(s);
 }
 

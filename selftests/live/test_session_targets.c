@@ -17,8 +17,8 @@
 #define CALLS	200
 
 static struct perfclock_session *s;
-static uint64_t events, disorder, last_stamp, by_index[8], lost;
-static uint64_t comms, forks, exits;
+static struct live_seen seen;
+static uint64_t by_index[8];
 static int32_t first_tid;
 static unsigned int nr_tids;
 static int32_t tids[4096];
@@ -27,16 +27,9 @@ static int note(const struct perfclock_event *ev, void *ctx)
 {
 	unsigned int i;
 
-	(void)ctx;
-	lost += ev->lost;
-	comms += ev->type == PERF_RECORD_COMM;
-	forks += ev->type == PERF_RECORD_FORK;
-	exits += ev->type == PERF_RECORD_EXIT;
+	live_see(ev, ctx);
 	if (ev->type != PERF_RECORD_SAMPLE)
 		return 0;
-	events++;
-	disorder += ev->stamp < last_stamp;
-	last_stamp = ev->stamp;
 	if (ev->index >= 0 && ev->index < 8)
 		by_index[ev->index]++;
 	if (!first_tid)
@@ -58,7 +51,7 @@ static void make(struct perfclock_session_opts *o)
 	o->interval_ns = 1000000;
 	o->error = error;
 	o->error_size = sizeof(error);
-	events = disorder = last_stamp = lost = comms = forks = exits = 0;
+	seen = (struct live_seen){ 0 };
 	nr_tids = first_tid = 0;
 	memset(by_index, 0, sizeof(by_index));
 	err = perfclock_session_new(&s, o);
@@ -70,12 +63,12 @@ static void finish(void)
 {
 	struct perfclock_session_stats st;
 
-	EXPECT_OP(perfclock_session_finish(s, note, NULL), >=, 0);
+	EXPECT_OP(perfclock_session_finish(s, note, &seen), >=, 0);
 	st = live_stats(s);
 	EXPECT_EQ(st.late, 0);
 	EXPECT_EQ(st.lost, 0);
 	EXPECT_EQ(st.held, 0);
-	EXPECT_EQ(disorder, 0);
+	EXPECT_EQ(seen.disorder, 0);
 	perfclock_session_free(s);
 }
 
@@ -135,7 +128,7 @@ static void run_family(int go, pid_t pid)
 	EXPECT_EQ(write(go, "", 1), 1);
 	close(go);
 	while (!waitpid(pid, NULL, WNOHANG))
-		ASSERT_OP(perfclock_session_poll(s, 10, note, NULL), >=, 0);
+		ASSERT_OP(perfclock_session_poll(s, 10, note, &seen), >=, 0);
 }
 
 static void process_with_threads_and_children(void)
@@ -153,10 +146,10 @@ static void process_with_threads_and_children(void)
 	live_start(s);
 	run_family(go, pid);
 	finish();
-	EXPECT_EQ(events, 4 * CALLS);
+	EXPECT_EQ(seen.samples, 4 * CALLS);
 	EXPECT_EQ(nr_tids, 4);
-	EXPECT_OP(forks, >=, 3);
-	EXPECT_OP(exits, >=, 3);
+	EXPECT_OP(seen.forks, >=, 3);
+	EXPECT_OP(seen.exits, >=, 3);
 }
 
 static void process_with_threads_only(void)
@@ -171,7 +164,7 @@ static void process_with_threads_only(void)
 	live_start(s);
 	run_family(go, pid);
 	finish();
-	EXPECT_EQ(events, 3 * CALLS);
+	EXPECT_EQ(seen.samples, 3 * CALLS);
 	EXPECT_EQ(nr_tids, 3);
 }
 
@@ -188,7 +181,7 @@ static void threads_that_are_there_already(void)
 	pthread_create(&t, NULL, calling_thread, (void *)CALLS);
 	pthread_join(t, NULL);
 	finish();
-	EXPECT_EQ(events, 2 * CALLS);
+	EXPECT_EQ(seen.samples, 2 * CALLS);
 	EXPECT_EQ(nr_tids, 2);
 }
 
@@ -209,13 +202,13 @@ static void command_from_its_exec_on(void)
 	EXPECT_EQ(waitpid(pid, &status, WNOHANG), 0);
 	live_start(s);
 	while (!waitpid(pid, &status, WNOHANG))
-		ASSERT_OP(perfclock_session_poll(s, 10, note, NULL), >=, 0);
+		ASSERT_OP(perfclock_session_poll(s, 10, note, &seen), >=, 0);
 	EXPECT_EQ(status, 0);
 	finish();
 	EXPECT_OP(by_index[0], >=, 2);
 	/* A shell may be its own uname and true, as busybox is. */
 	EXPECT_OP(by_index[1], >=, 1);
-	EXPECT_OP(comms, >=, 1);
+	EXPECT_OP(seen.comms, >=, 1);
 }
 
 static void command_that_does_not_exist(void)
@@ -294,7 +287,7 @@ static void cgroup_only(void)
 	load_stop(&load);
 	finish();
 	rmdir(dir);
-	EXPECT_EQ(events, 4 * CALLS);
+	EXPECT_EQ(seen.samples, 4 * CALLS);
 }
 
 static void one_cpu_of_many(void)
@@ -314,7 +307,7 @@ static void one_cpu_of_many(void)
 	call(CALLS);
 	sched_setaffinity(0, sizeof(old), &old);
 	finish();
-	EXPECT_OP(events, >=, CALLS);
+	EXPECT_OP(seen.samples, >=, CALLS);
 }
 
 static void several_events_share_a_ring(void)
@@ -357,7 +350,7 @@ static void filters_let_through_what_they_should(void)
 	call(CALLS);
 	syscall(SYS_getppid);
 	finish();
-	EXPECT_EQ(events, CALLS);
+	EXPECT_EQ(seen.samples, CALLS);
 }
 
 static void bad_filter_is_told(void)
@@ -411,7 +404,7 @@ static void raw_numbers_are_events(void)
 	live_start(s);
 	usleep(20000);
 	finish();
-	EXPECT_OP(events, >, 0);
+	EXPECT_OP(seen.samples, >, 0);
 }
 
 static void cpus_that_are_not(void)
@@ -470,40 +463,91 @@ static void too_many_files_are_told(void)
 	finish();
 }
 
-/* As a user without rights: the sysctl and the capability are named. */
-static void no_rights_are_told(void)
+/*
+ * Run a child without rights; what it writes into its descriptor is in text.
+ * Returns its exit status.
+ */
+static int as_nobody(int (*child)(int out), char *text, size_t size)
 {
 	int status, pair[2];
-	char text[512] = "";
+	ssize_t n;
 	pid_t pid;
 
 	if (geteuid())
 		SKIP("needs root, to drop it");
 	ASSERT_EQ(pipe(pair), 0);
 	pid = fork();
+	ASSERT_OP(pid, >=, 0);
 	if (!pid) {
-		struct perfclock_session_opts o = {
-			.sz = sizeof(o), .clock = PERFCLOCK_MONOTONIC,
-		};
-		int err;
-
+		/* Who changed his rights may not be looked at by default. */
 		if (setgid(65534) || setuid(65534) ||
-		    perfclock_session_new(&s, &o) ||
-		    perfclock_session_add(s, "context-switches", NULL) < 0)
+		    prctl(PR_SET_DUMPABLE, 1))
 			_exit(2);
-		err = perfclock_session_start(s);
-		dprintf(pair[1], "%s", perfclock_session_error(s));
-		_exit(err == -EACCES || err == -EPERM ? 0 : !err ? 77 : 1);
+		_exit(child(pair[1]));
 	}
 	close(pair[1]);
-	EXPECT_OP(read(pair[0], text, sizeof(text) - 1), >=, 0);
+	n = read(pair[0], text, size - 1);
+	text[n < 0 ? 0 : n] = 0;
 	close(pair[0]);
-	waitpid(pid, &status, 0);
-	if (WEXITSTATUS(status) == 77)
+	EXPECT_EQ(waitpid(pid, &status, 0), pid);
+	ASSERT(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static int look_at_all(int out)
+{
+	struct perfclock_session_opts o = {
+		.sz = sizeof(o), .clock = PERFCLOCK_MONOTONIC,
+	};
+	int err;
+
+	if (perfclock_session_new(&s, &o) ||
+	    perfclock_session_add(s, "context-switches", NULL) < 0)
+		return 2;
+	err = perfclock_session_start(s);
+	dprintf(out, "%s", perfclock_session_error(s));
+	return err == -EACCES || err == -EPERM ? 0 : !err ? 77 : 1;
+}
+
+/* As a user without rights: the sysctl and the capability are named. */
+static void no_rights_are_told(void)
+{
+	char text[512];
+	int got = as_nobody(look_at_all, text, sizeof(text));
+
+	if (got == 77)
 		SKIP("this machine lets everyone (perf_event_paranoid)");
-	EXPECT_EQ(status, 0);
+	EXPECT_EQ(got, 0);
 	EXPECT(strstr(text, "kernel.perf_event_paranoid"));
 	EXPECT(strstr(text, "CAP_PERFMON"));
+}
+
+static int look_at_oneself(int out)
+{
+	struct rlimit none = { 0, 0 };
+	pid_t self = getpid();
+	struct perfclock_session_opts o = {
+		.clock = PERFCLOCK_MONOTONIC, .sz = sizeof(o),
+		.nr_pids = 1, .pids = &self,
+	};
+	char *p;
+	int i;
+
+	if (setrlimit(RLIMIT_MEMLOCK, &none) ||
+	    perfclock_session_new(&s, &o) ||
+	    perfclock_session_add(s, "page-faults:u", NULL) < 0)
+		return 2;
+	if (perfclock_session_start(s)) {
+		dprintf(out, "%s", perfclock_session_error(s));
+		return 77;
+	}
+	p = mmap(NULL, 100 * 4096, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	for (i = 0; i < 100; i++)
+		p[i * 4096] = 1;
+	if (perfclock_session_finish(s, note, &seen) < 0)
+		return 3;
+	return seen.samples >= 100 && !seen.disorder ? 0 : 4;
 }
 
 /*
@@ -512,49 +556,12 @@ static void no_rights_are_told(void)
  */
 static void own_process_without_rights(void)
 {
-	int status, pair[2];
-	char text[512] = "";
-	pid_t pid;
+	char text[512];
+	int got = as_nobody(look_at_oneself, text, sizeof(text));
 
-	if (geteuid())
-		SKIP("needs root, to drop it");
-	ASSERT_EQ(pipe(pair), 0);
-	pid = fork();
-	if (!pid) {
-		pid_t self = getpid();
-		struct perfclock_session_opts o = {
-			.clock = PERFCLOCK_MONOTONIC, .sz = sizeof(o),
-			.nr_pids = 1, .pids = &self,
-		};
-		struct rlimit none = { 0, 0 };
-		char *p;
-		int i;
-
-		/* Who changed his rights may not be looked at, even by himself. */
-		if (setrlimit(RLIMIT_MEMLOCK, &none) || setgid(65534) ||
-		    setuid(65534) || prctl(PR_SET_DUMPABLE, 1) ||
-		    perfclock_session_new(&s, &o) ||
-		    perfclock_session_add(s, "page-faults:u", NULL) < 0)
-			_exit(2);
-		if (perfclock_session_start(s)) {
-			dprintf(pair[1], "%s", perfclock_session_error(s));
-			_exit(77);
-		}
-		p = mmap(NULL, 100 * 4096, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		for (i = 0; i < 100; i++)
-			p[i * 4096] = 1;
-		if (perfclock_session_finish(s, note, NULL) < 0)
-			_exit(3);
-		_exit(events >= 100 && !disorder ? 0 : 4);
-	}
-	close(pair[1]);
-	EXPECT_OP(read(pair[0], text, sizeof(text) - 1), >=, 0);
-	close(pair[0]);
-	waitpid(pid, &status, 0);
-	if (WEXITSTATUS(status) == 77 && strstr(text, "no permission"))
+	if (got == 77 && strstr(text, "no permission"))
 		SKIP("%.200s", text);
-	EXPECT_EQ(status, 0);
+	EXPECT_EQ(got, 0);
 	EXPECT_STREQ(text, "");
 }
 
@@ -591,21 +598,21 @@ static void flight_recorder(void)
 	make(&o);
 	live_add(s, "syscalls:sys_enter_newuname");
 	live_start(s);
-	EXPECT_EQ(perfclock_session_poll(s, 0, note, NULL), -EINVAL);
+	EXPECT_EQ(perfclock_session_poll(s, 0, note, &seen), -EINVAL);
 	call(100 * CALLS);
 	begin = live_now();
 	call(10);
-	EXPECT_OP(perfclock_session_snapshot(s, note, NULL), >=, 10);
-	EXPECT_OP(last_stamp, >, begin);
-	EXPECT_OP(events, <, 100 * CALLS);
-	EXPECT_EQ(disorder, 0);
-	after_first = events;
+	EXPECT_OP(perfclock_session_snapshot(s, note, &seen), >=, 10);
+	EXPECT_OP(seen.last_stamp, >, begin);
+	EXPECT_OP(seen.samples, <, 100 * CALLS);
+	EXPECT_EQ(seen.disorder, 0);
+	after_first = seen.samples;
 	call(5);
-	EXPECT_EQ(perfclock_session_snapshot(s, note, NULL), 5);
-	EXPECT_EQ(events, after_first + 5);
+	EXPECT_EQ(perfclock_session_snapshot(s, note, &seen), 5);
+	EXPECT_EQ(seen.samples, after_first + 5);
 	call(3);
 	finish();
-	EXPECT_EQ(events, after_first + 8);
+	EXPECT_EQ(seen.samples, after_first + 8);
 }
 
 /* Rings that the test maps itself, two events in one. */
@@ -647,11 +654,11 @@ static void adopted_rings_of_real_events(void)
 		ASSERT_EQ(ioctl(fd[i], PERF_EVENT_IOC_ENABLE, 0), 0);
 	for (i = 0; i < 50; i++) {
 		usleep(1000);
-		ASSERT_OP(perfclock_session_poll(s, 0, note, NULL), >=, 0);
+		ASSERT_OP(perfclock_session_poll(s, 0, note, &seen), >=, 0);
 	}
 	finish();
 	EXPECT_OP(by_index[0], >=, 1);
-	EXPECT_EQ(events, by_index[0] + by_index[1]);
+	EXPECT_EQ(seen.samples, by_index[0] + by_index[1]);
 	/* They are still the caller's. */
 	EXPECT_EQ(ioctl(fd[0], PERF_EVENT_IOC_DISABLE, 0), 0);
 	munmap(ao.base, size);

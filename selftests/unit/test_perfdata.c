@@ -96,17 +96,18 @@ static void clock_of_an_event_is_told(void)
 	}
 }
 
+/* Samples of two layouts, each with an identifier in front. */
+static const struct gen_opts two_layouts = {
+	.nr_attrs = 2,
+	.sample_type = { GEN_SAMPLE_TYPE, GEN_SAMPLE_TYPE | PERF_SAMPLE_ADDR },
+};
+
 static void identifier_tells_layouts_apart(void)
 {
-	struct gen_opts o = {
-		.nr_attrs = 2,
-		.sample_type = { GEN_SAMPLE_TYPE,
-				 GEN_SAMPLE_TYPE | PERF_SAMPLE_ADDR },
-	};
 	struct seen s;
 	struct gen g;
 
-	gen_begin(&g, &o);
+	gen_begin(&g, &two_layouts);
 	gen_sample(&g, 0, STAMP + 1, 0, NULL, 0);
 	gen_sample(&g, 1, STAMP + 2, 1, NULL, 0);
 	gen_comm(&g, 1, STAMP + 3, 1, "app\0\0\0\0");
@@ -147,15 +148,10 @@ static void ambiguous_layouts_give_no_stamps(void)
 
 static void unknown_id_among_several_layouts_is_damage(void)
 {
-	struct gen_opts o = {
-		.nr_attrs = 2,
-		.sample_type = { GEN_SAMPLE_TYPE,
-				 GEN_SAMPLE_TYPE | PERF_SAMPLE_ADDR },
-	};
 	struct seen s;
 	struct gen g;
 
-	gen_begin(&g, &o);
+	gen_begin(&g, &two_layouts);
 	gen_sample(&g, 0, STAMP, 77, NULL, 0);
 	gen_end(&g);
 	read_bytes(&s, g.buf, g.used);
