@@ -14,8 +14,8 @@
 #include "commands.h"
 #include "common.h"
 #include "options.h"
+#include "ring/layout.h"
 
-#define LOST_SAMPLES		13	/* newer than some headers */
 #define SHADOW_MEMORY_MAX	((size_t)192 << 20)	/* of all policies */
 #define EVERYTHING_ELSE		(CHECK_TYPES - 1)
 
@@ -124,6 +124,7 @@ static int start_policies(struct check *c)
 		if (err)
 			return err;
 		p->applies = !perfclock_policy_needs_clock(rule);
+		p->by_any_stamp = !strcmp(name, "pass-max");
 		perfclock_policy_free(rule);
 		if (!p->applies)
 			continue;
@@ -150,7 +151,7 @@ static void give_up(struct check_policy *p, uint64_t offset)
 
 static int feed_policies(struct check *c,
 			 const struct perfclock_perfdata_record *r,
-			 unsigned int type)
+			 unsigned int type, bool placed)
 {
 	struct check_policy *p;
 	int err;
@@ -159,7 +160,8 @@ static int feed_policies(struct check *c,
 		if (!p->shadow)
 			continue;
 		err = perfclock_shadow_read(p->shadow, r->stream, r->stamp,
-					    type, 0);
+					    type, placed && !p->by_any_stamp ?
+					    PERFCLOCK_RECORD_PLACED : 0);
 		if (err == -ENOBUFS)
 			give_up(p, r->offset);
 		else if (err)
@@ -212,34 +214,49 @@ static void count_lost(struct check *c,
 
 	if (r->type == PERF_RECORD_LOST && r->size >= 24)
 		c->lost_records += get_u64(data + 16, big);
-	else if (r->type == LOST_SAMPLES && r->size >= 16)
+	else if (r->type == PC_RECORD_LOST_SAMPLES && r->size >= 16)
 		c->lost_samples += get_u64(data + 8, big);
 }
 
-static int stamped_record(struct check *c,
-			  const struct perfclock_perfdata_record *r,
-			  unsigned int type)
+/* One whose stamp says when: how far is it behind, in the file and its ring? */
+static void note_stamp(struct check *c, struct check_stream *s,
+		       uint64_t stamp, unsigned int type)
 {
-	struct check_stream *s = stream_of(c, r->stream);
-	uint64_t behind = r->stamp < c->last ? c->last - r->stamp : 0;
+	const uint64_t behind = stamp < c->last ? c->last - stamp : 0;
 
 	if (behind) {
 		behind_add(&c->disorder, behind);
 		behind_add(&c->types[type].disorder, behind);
 	}
 	picture_add(&c->picture, behind);
-	s->records++;
-	if (r->stamp < s->newest) {
-		behind_add(&s->inversions, s->newest - r->stamp);
-		behind_add(&c->inversions, s->newest - r->stamp);
+	if (stamp < s->newest) {
+		behind_add(&s->inversions, s->newest - stamp);
+		behind_add(&c->inversions, s->newest - stamp);
 	} else {
-		s->newest = r->stamp;
+		s->newest = stamp;
 	}
-	if (!c->stamped++ || r->stamp < c->first)
-		c->first = r->stamp;
-	if (r->stamp > c->last)
-		c->last = r->stamp;
-	return feed_policies(c, r, type);
+	if (!c->last || stamp < c->first)
+		c->first = stamp;
+	if (stamp > c->last)
+		c->last = stamp;
+}
+
+/*
+ * A LOST is stamped when room was found again, not when it happened: it
+ * belongs where it stands in its ring, and its stamp moves nothing.
+ */
+static int stamped_record(struct check *c,
+			  const struct perfclock_perfdata_record *r,
+			  unsigned int type)
+{
+	struct check_stream *s = stream_of(c, r->stream);
+	const bool placed = pc_record_placed(r->type, r->stamp);
+
+	s->records++;
+	c->stamped++;
+	if (!placed)
+		note_stamp(c, s, r->stamp, type);
+	return feed_policies(c, r, type, placed);
 }
 
 static int read_all(struct check *c)

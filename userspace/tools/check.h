@@ -32,6 +32,7 @@ struct check_type {
 struct check_policy {
 	const char *name;
 	bool applies;			/* no clock needed */
+	bool by_any_stamp;		/* of LOST, too, as perf does */
 	bool complete;			/* followed to the end */
 	uint64_t gave_up_at;		/* file offset, if not complete */
 	struct perfclock_shadow *shadow;
@@ -66,7 +67,7 @@ struct check {
 	struct behind disorder, inversions;
 	uint64_t records, stamped, bytes;
 	uint64_t rounds;
-	uint64_t first, last;		/* least and greatest stamp */
+	uint64_t first, last;		/* least and greatest stamp, or 0 */
 	uint64_t lost_records, lost_samples;	/* how many, as LOST* say */
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* perfclock check: what was found, as text and as JSON. */
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -7,6 +8,8 @@
 #include "common.h"
 
 #define SHOWN_STREAMS	16	/* with inversions, in the text */
+#define WIDTH		80	/* of the text, file names aside */
+#define MARGIN		11	/* headings stand in it */
 
 typedef unsigned long long ull;
 
@@ -63,43 +66,85 @@ static void each_clock(const struct check *c, unsigned int nr_attrs,
 	}
 }
 
+/* A list in the text, broken where its width ends. */
+struct wrapped {
+	unsigned int margin, column, nr;
+};
+
+static void wrapped_begin(struct wrapped *w, unsigned int margin)
+{
+	*w = (struct wrapped){ margin, margin, 0 };
+}
+
+static void __attribute__((format(printf, 2, 3)))
+wrapped_add(struct wrapped *w, const char *fmt, ...)
+{
+	char item[256];
+	unsigned int n;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(item, sizeof(item), fmt, ap);
+	va_end(ap);
+	n = strlen(item);
+	/* With a comma and a blank before it, and a comma that may follow. */
+	if (w->nr && w->column + 2 + n + 1 > WIDTH) {
+		printf(",\n%*s", w->margin, "");
+		w->column = w->margin;
+	} else if (w->nr) {
+		printf(", ");
+		w->column += 2;
+	}
+	printf("%s", item);
+	w->column += n;
+	w->nr++;
+}
+
+#define NS_TEXT	32
+
+static const char *show_ns(uint64_t ns, char *buf)
+{
+	if (ns < 10000)
+		snprintf(buf, NS_TEXT, "%llu ns", (ull)ns);
+	else if (ns < 10000000)
+		snprintf(buf, NS_TEXT, "%.1f us", ns / 1e3);
+	else if (ns < 10 * NSEC_PER_SEC)
+		snprintf(buf, NS_TEXT, "%.1f ms", ns / 1e6);
+	else
+		snprintf(buf, NS_TEXT, "%.1f s", ns / 1e9);
+	return buf;
+}
+
 static void print_clock(const char *name, void *ctx)
 {
 	printf(" %s", name);
 }
 
-static void print_ns(uint64_t ns)
-{
-	if (ns < 10000)
-		printf("%llu ns", (ull)ns);
-	else if (ns < 10000000)
-		printf("%.1f us", ns / 1e3);
-	else if (ns < 10 * NSEC_PER_SEC)
-		printf("%.1f ms", ns / 1e6);
-	else
-		printf("%.1f s", ns / 1e9);
-}
-
 static void print_head(const struct check *c,
 		       const struct perfclock_perfdata_info *info)
 {
-	unsigned int i, n = 0;
+	struct wrapped w;
+	unsigned int i;
 	const char *s;
 
-	printf("file       %s: %s mode, %s, %s endian", c->faults.file,
-	       info->pipe ? "pipe" : "file",
+	printf("file       %s\n%*s%s mode, %s, %s endian", c->faults.file,
+	       MARGIN, "", info->pipe ? "pipe" : "file",
 	       info->old_magic ? "PERFFILE" : "PERFILE2",
 	       info->big_endian ? "big" : "little");
 	if (info->size)
 		printf(", %llu bytes", (ull)info->size);
 	printf("%s\n", info->compressed ? ", zstd" : "");
+	wrapped_begin(&w, MARGIN);
 	for (i = 0; i < ARRAY_SIZE(header_strings); i++) {
 		s = perfclock_perfdata_feature_string(c->data,
 					header_strings[i].feature);
-		if (s && s[0])
-			printf("%s%s", n++ ? ", " : "recorded   ", s);
+		if (!s || !s[0])
+			continue;
+		if (!w.nr)
+			printf("recorded   ");
+		wrapped_add(&w, "%s", s);
 	}
-	if (n)
+	if (w.nr)
 		putchar('\n');
 	printf("events     %u, with %llu ids; clock:", info->nr_attrs,
 	       (ull)info->nr_ids);
@@ -145,88 +190,109 @@ static void print_rounds(const struct check *c)
 	       (c->last - c->first) / 1e9);
 }
 
-static void print_stream_name(const struct check *c, unsigned int i)
+#define STREAM_TEXT	48
+
+static const char *stream_name(const struct check *c, unsigned int i,
+			       char *buf)
 {
 	struct perfclock_perfdata_stream s = { .sz = sizeof(s) };
 
 	perfclock_perfdata_get_stream(c->data, i, &s);
 	switch (s.kind) {
 	case PERFCLOCK_STREAM_CPU:
-		printf("CPU %lld", (long long)s.key);
-		return;
+		snprintf(buf, STREAM_TEXT, "CPU %lld", (long long)s.key);
+		return buf;
 	case PERFCLOCK_STREAM_NO_CPU:
-		printf("CPU unknown (-1)");
-		return;
+		return "CPU unknown (-1)";
 	case PERFCLOCK_STREAM_POSITION:
-		printf("id %lld of each event", (long long)s.key);
-		return;
+		snprintf(buf, STREAM_TEXT, "id %lld of each event",
+			 (long long)s.key);
+		return buf;
 	case PERFCLOCK_STREAM_ONE:
-		printf("unknown");
-		return;
+		break;
 	}
+	return "unknown";
+}
+
+static void print_behind(const struct behind *b)
+{
+	char worst[NS_TEXT];
+
+	if (b->count)
+		printf(", at worst %s", show_ns(b->max_ns, worst));
+	putchar('\n');
 }
 
 static void print_streams(const struct check *c)
 {
 	unsigned int i, shown = 0;
+	char name[STREAM_TEXT];
+	struct wrapped w;
 
 	if (!c->nr_streams)
 		return;
-	printf("rings      %u:", c->nr_streams);
-	for (i = 0; i < c->nr_streams && i < SHOWN_STREAMS; i++) {
-		printf("%s", i ? ", " : " ");
-		print_stream_name(c, i);
-	}
-	printf("%s\n", i < c->nr_streams ? ", ..." : "");
-	printf("disorder   %llu behind the record before them",
+	wrapped_begin(&w, MARGIN);
+	printf("rings      ");
+	wrapped_add(&w, "%u: %s", c->nr_streams, stream_name(c, 0, name));
+	for (i = 1; i < c->nr_streams && i < SHOWN_STREAMS; i++)
+		wrapped_add(&w, "%s", stream_name(c, i, name));
+	if (i < c->nr_streams)
+		wrapped_add(&w, "...");
+	printf("\ndisorder   %llu behind the record before them",
 	       (ull)c->disorder.count);
-	if (c->disorder.count) {
-		printf(", at worst ");
-		print_ns(c->disorder.max_ns);
-	}
-	printf("\ninversions %llu inside a ring", (ull)c->inversions.count);
-	if (c->inversions.count) {
-		printf(", at worst ");
-		print_ns(c->inversions.max_ns);
-	}
-	putchar('\n');
+	print_behind(&c->disorder);
+	printf("inversions %llu inside a ring", (ull)c->inversions.count);
+	print_behind(&c->inversions);
 	for (i = 0; i < c->nr_streams && shown < SHOWN_STREAMS; i++) {
 		if (!c->streams[i].inversions.count)
 			continue;
 		shown++;
-		printf("           ");
-		print_stream_name(c, i);
-		printf(": %llu of %llu, at worst ",
+		printf("           %s: %llu of %llu", stream_name(c, i, name),
 		       (ull)c->streams[i].inversions.count,
 		       (ull)c->streams[i].records);
-		print_ns(c->streams[i].inversions.max_ns);
-		putchar('\n');
+		print_behind(&c->streams[i].inversions);
 	}
+}
+
+/* Which types a policy's late records have, in lines of their own. */
+static void print_late_types(const struct check *c,
+			     const struct check_policy *p)
+{
+	char name[32], worst[NS_TEXT];
+	struct wrapped w;
+	unsigned int i;
+
+	wrapped_begin(&w, MARGIN + 2);
+	for (i = 0; i < CHECK_TYPES; i++) {
+		if (!p->by_type[i].count)
+			continue;
+		if (!w.nr)
+			printf("%*s", w.margin, "");
+		wrapped_add(&w, "%s %llu (%s)",
+			    check_type_name(&c->types[i], name, sizeof(name)),
+			    (ull)p->by_type[i].count,
+			    show_ns(p->by_type[i].max_ns, worst));
+	}
+	if (w.nr)
+		putchar('\n');
 }
 
 static void print_policy(const struct check *c, const struct check_policy *p)
 {
-	unsigned int i, n = 0;
-	char name[32];
+	char worst[NS_TEXT];
 
 	printf("           %-18s ", p->name);
 	if (!p->applies) {
 		printf("does not apply: needs a clock read at each round\n");
 		return;
 	}
-	printf("%10llu %14llu %12llu", (ull)p->stats.late,
-	       (ull)p->stats.max_late_ns, (ull)p->stats.held_max);
+	printf("%12llu %12s %12llu\n", (ull)p->stats.late,
+	       p->stats.late ? show_ns(p->stats.max_late_ns, worst) : "-",
+	       (ull)p->stats.held_max);
 	if (!p->complete)
-		printf("  holds too much: followed up to byte %llu",
-		       (ull)p->gave_up_at);
-	for (i = 0; i < CHECK_TYPES; i++)
-		if (p->by_type[i].count)
-			printf("%s%s %llu (%llu ns)", n++ ? ", " : "  ",
-			       check_type_name(&c->types[i], name,
-					       sizeof(name)),
-			       (ull)p->by_type[i].count,
-			       (ull)p->by_type[i].max_ns);
-	putchar('\n');
+		printf("%*sholds too much: followed up to byte %llu\n",
+		       MARGIN + 2, "", (ull)p->gave_up_at);
+	print_late_types(c, p);
 }
 
 void check_print(const struct check *c)
@@ -246,8 +312,8 @@ void check_print(const struct check *c)
 	       "");
 	if (!c->stamped)
 		return;
-	printf("policies   %-18s %10s %14s %12s  late records by type\n",
-	       "POLICY", "LATE", "WORST ns", "HELD");
+	printf("policies   %-18s %12s %12s %12s\n", "POLICY", "LATE", "WORST",
+	       "HELD");
 	for (i = 0; i < c->nr_policies; i++)
 		print_policy(c, &c->policies[i]);
 }
