@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * perfclock sort: a recording in stamp order. The work is done by the library
- * (perfclock_perfdata_sort); here are names, refusals and the cleaning up.
+ * (perfclock_perfdata_sort); here are the output's file and what is told.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <libgen.h>
-#include <linux/fs.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "commands.h"
 #include "common.h"
 #include "faults.h"
+#include "new_file.h"
 #include "options.h"
 
 typedef unsigned long long ull;
@@ -40,27 +37,6 @@ static const struct command_help sort_help = {
 "  perfclock sort perf.data -o sorted.data\n"
 "  perf record -o - ... | perfclock sort - | perf script -i -\n",
 };
-
-/* The unfinished output, for whatever ends the program to remove. */
-static char *unfinished;
-
-static void remove_unfinished(int sig)
-{
-	if (unfinished)
-		unlink(unfinished);
-	signal(sig, SIG_DFL);
-	raise(sig);
-}
-
-static void catch_signals(void)
-{
-	static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGXCPU, SIGXFSZ };
-	struct sigaction sa = { .sa_handler = remove_unfinished };
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(ends); i++)
-		sigaction(ends[i], &sa, NULL);
-}
 
 static int show_progress(enum perfclock_sort_phase phase, uint64_t done,
 			 uint64_t total, void *ctx)
@@ -96,46 +72,14 @@ static bool to_stdout(const struct sort_options *o)
 	return !o->out || !strcmp(o->out, "-");
 }
 
-/* A name beside OUT. The descriptor, or -1 with a message. */
-static int open_unfinished(const struct sort_options *o, const char *in)
+/* Readable by whom the recording is. */
+static mode_t mode_of(const char *in)
 {
 	struct stat st;
-	int fd;
 
-	if (!lstat(o->out, &st)) {
-		tool_error("%s exists: it is not overwritten; remove it or "
-			   "give another name", o->out);
-		return -1;
-	}
-	unfinished = tool_printf("%s.XXXXXX", o->out);
-	catch_signals();
-	fd = mkostemp(unfinished, O_CLOEXEC);
-	if (fd < 0) {
-		tool_error("%s: %s", o->out, strerror(errno));
-		free(unfinished);
-		unfinished = NULL;
-		return -1;
-	}
-	/* Readable by whom the recording was. */
-	if (!strcmp(in, "-") ? !fstat(STDIN_FILENO, &st) : !stat(in, &st))
-		if (S_ISREG(st.st_mode) && fchmod(fd, st.st_mode & 0777))
-			tool_note("%s: mode: %s", o->out, strerror(errno));
-	return fd;
-}
-
-/* Give it its name, unless somebody else has taken that meanwhile. */
-static int finish(const char *out)
-{
-	if (!syscall(SYS_renameat2, AT_FDCWD, unfinished, AT_FDCWD, out,
-		     RENAME_NOREPLACE))
-		return 0;
-	if (errno != EINVAL && errno != ENOSYS)
-		return -errno;
-	/* A file system that can't: link() does not replace either. */
-	if (link(unfinished, out))
-		return -errno;
-	unlink(unfinished);
-	return 0;
+	if (!strcmp(in, "-") ? fstat(STDIN_FILENO, &st) : stat(in, &st))
+		return 0600;
+	return S_ISREG(st.st_mode) ? st.st_mode & 0777 : 0600;
 }
 
 static void report(const struct sort_options *o,
@@ -199,36 +143,25 @@ static int sort_to(struct sort_options *o, struct faults *faults,
 static int sort_file(struct sort_options *o, const char *in)
 {
 	struct perfclock_perfdata_sort_stats st = { .sz = sizeof(st) };
+	struct new_file out = { .fd = -1 };
 	struct perfclock_perfdata *data = NULL;
 	struct faults faults;
-	int fd = STDOUT_FILENO, status, err;
+	int status, err = 0;
 
 	faults_init(&faults, in);
 	status = faults_open(&faults, &data, in);
-	if (!status && !to_stdout(o)) {
-		fd = open_unfinished(o, in);
-		status = fd < 0 ? TOOL_FAILED : TOOL_DONE;
-	}
+	if (!status && !to_stdout(o))
+		status = new_file_open(&out, o->out, mode_of(in));
 	if (!status)
-		status = sort_to(o, &faults, data, fd, &st);
-	if (fd != STDOUT_FILENO && fd >= 0 && close(fd) &&
-	    status != TOOL_FAILED) {
-		tool_error("%s: %s", o->out, strerror(errno));
-		status = TOOL_FAILED;
-	}
-	if (unfinished && status != TOOL_FAILED) {
-		err = finish(o->out);
-		if (err) {
-			tool_error("%s: %s", o->out, strerror(-err));
-			status = TOOL_FAILED;
-		}
-	}
-	if (unfinished && status == TOOL_FAILED)
-		unlink(unfinished);
+		status = sort_to(o, &faults, data, to_stdout(o) ?
+				 STDOUT_FILENO : out.fd, &st);
+	if (!to_stdout(o) && status != TOOL_FAILED)
+		err = new_file_finish(&out);
+	new_file_drop(&out);
+	if (err)
+		status = err;
 	if (status != TOOL_FAILED)
 		report(o, &st, &faults);
-	free(unfinished);
-	unfinished = NULL;
 	perfclock_perfdata_close(data);
 	faults_free(&faults);
 	return status;
