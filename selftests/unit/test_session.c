@@ -288,6 +288,62 @@ static void adopting_wants_a_stamp_and_the_same_clock(void)
 	tear_down(1);
 }
 
+/* As many as there are numbers for; one more is refused, and it says so. */
+static void there_is_a_most_of_rings(void)
+{
+	const size_t page = sysconf(_SC_PAGESIZE), bytes = 2 * page;
+	struct perfclock_adopt_opts ao = {
+		.sz = sizeof(ao), .fd = -1, .size = bytes, .attr = &attr,
+	};
+	struct perf_event_mmap_page *p;
+	char *all;
+	int i;
+
+	ASSERT_EQ(perfclock_session_new(&s, NULL), 0);
+	attr = sim_attr();
+	all = aligned_alloc(page, (PERFCLOCK_ORDER_MAX_RINGS + 1) * bytes);
+	ASSERT(all);
+	for (i = 0; i <= PERFCLOCK_ORDER_MAX_RINGS; i++) {
+		p = (void *)(all + i * bytes);
+		memset(p, 0, page);
+		p->data_offset = p->data_size = page;
+		ao.base = p;
+		ASSERT_EQ(perfclock_session_adopt(s, &ao),
+			  i < PERFCLOCK_ORDER_MAX_RINGS ? i : -ENOSPC);
+	}
+	EXPECT(strstr(perfclock_session_error(s), "ring"));
+	perfclock_session_free(s);
+	free(all);
+}
+
+static void what_failed_leaves_no_handle(void)
+{
+	struct perfclock_session_opts o = {
+		.sz = sizeof(o), .mmap_pages = 3,
+	};
+
+	s = (void *)&o;
+	EXPECT_EQ(perfclock_session_new(&s, &o), -EINVAL);
+	EXPECT(!s);
+	EXPECT_EQ(perfclock_session_new(NULL, NULL), -EINVAL);
+}
+
+static void calls_at_the_wrong_time_say_so(void)
+{
+	struct perfclock_session_observer ob = { .sz = 1 };
+
+	ASSERT_EQ(perfclock_session_new(&s, NULL), 0);
+	EXPECT_EQ(perfclock_session_poll(s, 0, NULL, NULL), -EINVAL);
+	EXPECT(strstr(perfclock_session_error(s), "poll"));
+	EXPECT_EQ(perfclock_session_finish(s, NULL, NULL), -EINVAL);
+	EXPECT(strstr(perfclock_session_error(s), "not started"));
+	EXPECT_EQ(perfclock_session_observe(s, &ob), -EINVAL);
+	EXPECT(strstr(perfclock_session_error(s), "observer"));
+	EXPECT_EQ(perfclock_session_add(s, NULL, NULL), -EINVAL);
+	EXPECT(strstr(perfclock_session_error(s), "no name"));
+	perfclock_session_free(s);
+}
+
 static int add_attr(struct perf_event_attr *a)
 {
 	struct perfclock_event_opts eo = { .sz = sizeof(eo), .attr = a };
@@ -575,6 +631,9 @@ static const struct tap_test tests[] = {
 	T(several_events_in_an_adopted_ring_go_by_id),
 	{ "adopting_wants_a_stamp_and_the_same_clock",
 	  adopting_wants_a_stamp_and_the_same_clock },
+	T(there_is_a_most_of_rings),
+	T(what_failed_leaves_no_handle),
+	T(calls_at_the_wrong_time_say_so),
 	T(bpf_output_that_may_be_preempted_is_told),
 	T(bpf_output_of_newer_kernels_is_proven),
 };

@@ -86,7 +86,10 @@ int perfclock_perfdata_open_fd(struct perfclock_perfdata **pp, int fd,
 	struct perfclock_perfdata_opts o;
 	int err = opts_copy(&o, sizeof(o), opts);
 
-	if (err || !pp || fd < 0)
+	if (!pp)
+		return -EINVAL;
+	*pp = NULL;
+	if (err || fd < 0)
 		return err ? err : -EINVAL;
 	return open_fd(pp, fd, false, &o);
 }
@@ -98,7 +101,10 @@ int perfclock_perfdata_open(struct perfclock_perfdata **pp, const char *path,
 	int err = opts_copy(&o, sizeof(o), opts);
 	int fd;
 
-	if (err || !pp || !path)
+	if (!pp)
+		return -EINVAL;
+	*pp = NULL;
+	if (err || !path)
 		return err ? err : -EINVAL;
 	if (!strcmp(path, "-"))
 		return open_fd(pp, STDIN_FILENO, false, &o);

@@ -84,9 +84,9 @@ static int take_ring(struct perfclock_session *s,
 
 	if (r)
 		return add_id(s, r, o, event);
-	r = pc_ring_new(s);
-	if (!r)
-		return -ENOMEM;
+	err = pc_ring_new(s, &r);
+	if (err)
+		return err;
 	err = pc_ring_init(&r->ring, o->base, o->size);
 	if (err) {
 		pc_session_fail(s, err, "adopted ring: %zu bytes are no perf "

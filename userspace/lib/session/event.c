@@ -227,6 +227,8 @@ int perfclock_session_add(struct perfclock_session *s, const char *name,
 	err = opts_copy(&o, sizeof(o), opts);
 	if (err)
 		return pc_session_fail(s, err, "event: bad opts");
+	if (!name)
+		return pc_session_fail(s, -EINVAL, "event: no name");
 	if (s->state != PC_SESSION_NEW)
 		return pc_session_fail(s, -EINVAL,
 			"event %s: the session has started", name);

@@ -68,6 +68,7 @@ void pc_hotplug_fini(struct perfclock_session *s)
 		close(s->online_fd);
 	if (s->message_fd >= 0)
 		close(s->message_fd);
+	s->online_fd = s->message_fd = -1;
 }
 
 static struct pc_session_ring *ring_of_cpu(struct perfclock_session *s,

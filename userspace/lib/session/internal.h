@@ -213,6 +213,8 @@ int pc_enable_ring(struct perfclock_session *s,
 		   const struct pc_session_ring *r);
 void pc_session_disable(struct perfclock_session *s);
 void pc_session_close(struct perfclock_session *s);
+/* Back to before pc_session_open(): adopted rings stay. */
+void pc_session_close_ours(struct perfclock_session *s);
 /* Close the files of a ring (NULL: all). */
 void pc_close_files(struct perfclock_session *s,
 		    const struct pc_session_ring *r);
@@ -225,7 +227,7 @@ int pc_map_failed(struct perfclock_session *s, int err, int cpu);
 long pc_read_setting(const char *path);
 
 /* rings.c */
-struct pc_session_ring *pc_ring_new(struct perfclock_session *s);
+int pc_ring_new(struct perfclock_session *s, struct pc_session_ring **rp);
 void pc_ring_free(struct pc_session_ring *r);
 void pc_ring_unmap(struct pc_session_ring *r);
 /* Take it back: it was never read. Closes its files. */

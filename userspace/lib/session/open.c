@@ -191,11 +191,11 @@ static int open_tasks(struct perfclock_session *s, struct pc_session_ring *r)
 
 int pc_open_cpu(struct perfclock_session *s, int cpu)
 {
-	struct pc_session_ring *r = pc_ring_new(s);
-	int err;
+	struct pc_session_ring *r;
+	int err = pc_ring_new(s, &r);
 
-	if (!r)
-		return -ENOMEM;
+	if (err)
+		return err;
 	r->cpu = r->stats.cpu = cpu;
 	err = pc_target_is_tasks(s) ? open_tasks(s, r) :
 				      open_events(s, -1, r);
@@ -267,14 +267,15 @@ static int open_all(struct perfclock_session *s)
 	if (i == s->nr_events)
 		return 0;
 	err = find_cpus(s);
+	if (err)
+		return err;
 	bound_rings(s);
 	for (i = 0; i < s->nr_cpus && !err; i++)
 		err = pc_open_cpu(s, s->cpus[i]);
 	return err;
 }
 
-/* Back to where open_all() began: adopted rings stay. */
-static void close_ours(struct perfclock_session *s)
+void pc_session_close_ours(struct perfclock_session *s)
 {
 	unsigned int i;
 
@@ -297,7 +298,7 @@ int pc_session_open(struct perfclock_session *s)
 		err = open_all(s);
 		if (!err)
 			break;
-		close_ours(s);
+		pc_session_close_ours(s);
 		/* More than this user may lock: so be it, with less. */
 		if (err != -EPERM || !s->map_refused || !s->ring_auto ||
 		    s->ring_bytes < 2 * RING_LEAST)

@@ -25,23 +25,20 @@ void pc_ring_free(struct pc_session_ring *r)
 	free(r);
 }
 
-/* NULL: told. Whoever fills it in must pc_ring_assign() it. */
-struct pc_session_ring *pc_ring_new(struct perfclock_session *s)
+/* Whoever fills it in must pc_ring_assign() it. */
+int pc_ring_new(struct perfclock_session *s, struct pc_session_ring **rp)
 {
 	struct pc_session_ring *r;
 	int number;
 
 	number = perfclock_order_ring_add(s->order);
-	if (number < 0) {
-		pc_session_fail(s, number, "order queue: ring %u: %s",
-				s->nr_rings, strerror(-number));
-		return NULL;
-	}
+	if (number < 0)
+		return pc_session_fail(s, number, "order queue: ring %u: %s",
+				       s->nr_rings, strerror(-number));
 	r = calloc(1, sizeof(*r));
 	if (!r) {
 		perfclock_order_ring_end(s->order, number);
-		pc_session_no_memory(s);
-		return NULL;
+		return pc_session_no_memory(s);
 	}
 	r->number = number;
 	r->fd = r->cpu = -1;
@@ -55,7 +52,8 @@ struct pc_session_ring *pc_ring_new(struct perfclock_session *s)
 	s->rings[number] = r;
 	if ((unsigned int)number >= s->nr_rings)
 		s->nr_rings = number + 1;
-	return r;
+	*rp = r;
+	return 0;
 }
 
 void pc_ring_abandon(struct perfclock_session *s, struct pc_session_ring *r)

@@ -239,6 +239,9 @@ int perfclock_session_new(struct perfclock_session **sp,
 	struct perfclock_session *s;
 	int err;
 
+	if (!sp)
+		return -EINVAL;
+	*sp = NULL;
 	err = opts_copy(&o, sizeof(o), opts);
 	if (err)
 		return err;
@@ -296,7 +299,32 @@ struct perfclock *perfclock_session_clock(struct perfclock_session *s)
 int perfclock_session_observe(struct perfclock_session *s,
 			      const struct perfclock_session_observer *ob)
 {
-	return opts_copy(&s->observer, sizeof(s->observer), ob);
+	int err = opts_copy(&s->observer, sizeof(s->observer), ob);
+
+	return err ? pc_session_fail(s, err, "observer: bad opts") : 0;
+}
+
+/* Nothing of ours stays open; adopted rings stay. */
+static int start_failed(struct perfclock_session *s, int err)
+{
+	pc_threads_fini(s);
+	pc_hotplug_fini(s);
+	pc_session_close_ours(s);
+	return err;
+}
+
+/* The steps that can't be taken twice: what was read or forked is gone. */
+static int set_going(struct perfclock_session *s)
+{
+	int err = s->want_threads ? pc_threads_start(s) : 0;
+
+	if (err)
+		pc_session_fail(s, err, "reader threads: %s", strerror(-err));
+	else
+		err = pc_exec_go(s);
+	if (err)
+		s->state = PC_SESSION_FINISHED;
+	return err;
 }
 
 int perfclock_session_start(struct perfclock_session *s)
@@ -308,18 +336,12 @@ int perfclock_session_start(struct perfclock_session *s)
 	if (!s->nr_events)
 		return pc_session_fail(s, -EINVAL, "session: no events");
 	err = pc_session_open(s);
-	if (err)
-		return err;
-	pc_hotplug_init(s);
-	if (s->want_threads) {
-		err = pc_threads_start(s);
-		if (err)
-			return pc_session_fail(s, err, "reader threads: %s",
-					       strerror(-err));
+	if (!err) {
+		pc_hotplug_init(s);
+		err = set_going(s);
 	}
-	err = pc_exec_go(s);
 	if (err)
-		return err;
+		return start_failed(s, err);
 	s->state = PC_SESSION_RUNNING;
 	pc_stats_publish(s);
 	return 0;
@@ -332,7 +354,8 @@ long perfclock_session_poll(struct perfclock_session *s, int timeout_ms,
 
 	if (s->state != PC_SESSION_RUNNING ||
 	    s->flags & PERFCLOCK_SESSION_OVERWRITE)
-		return -EINVAL;
+		return pc_session_fail(s, -EINVAL, "poll: of a running "
+				       "session that does not overwrite only");
 	/* A round left open goes on at once. */
 	if (s->threads || !s->readers[0].round.open) {
 		ret = pc_wait(s, timeout_ms);
@@ -371,8 +394,10 @@ long perfclock_session_finish(struct perfclock_session *s,
 {
 	long ret;
 
-	if (s->state != PC_SESSION_RUNNING)
-		return s->state == PC_SESSION_NEW ? -EINVAL : 0;
+	if (s->state == PC_SESSION_NEW)
+		return pc_session_fail(s, -EINVAL, "session: not started");
+	if (s->state == PC_SESSION_FINISHED)
+		return 0;
 	pc_session_disable(s);
 	wait_for_adopted(s);
 	s->state = PC_SESSION_FINISHED;
