@@ -12,12 +12,15 @@
  * to flush", and <perfclock/perfdata.h>, recorded files.
  *
  * Common rules: functions return 0 (or a count) on success and -errno on
- * failure; they never print, exit or touch global state. All times are in
+ * failure; they never print, exit or touch global state. What each may return
+ * is told above it; an error of the system that is not named there may come
+ * through as well, so test for < 0. All times are in
  * nanoseconds, all sizes in bytes. An opts structure begins with 'sz', its
  * size as the caller's compiler saw it; a NULL opts means all defaults. A
  * longer structure than the library knows is accepted if its tail is zero
  * (-E2BIG otherwise); of a shorter one the missing fields count as zero; one
- * too short for its 'sz' is -EINVAL. The same holds for structures that the
+ * too short for its 'sz' is -EINVAL, which each call with one may give. The
+ * same holds for structures that the
  * library fills: 'sz' is set by the caller, what the library does not know
  * becomes zero. What an opts structure points to need not outlive the call,
  * unless said otherwise. Different handles may be used from different threads

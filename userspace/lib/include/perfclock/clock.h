@@ -70,7 +70,8 @@ struct perfclock_open_opts {
  * here), -EOPNOTSUPP (it cannot serve this clock, or has no expedited grace
  * periods and OPEN_EXPEDITED asks for them), -EACCES/-EPERM (rights), -EPROTO
  * (device of an unknown ABI), -EBUSY (a CPU stays half-way on or off for 10 s),
- * -ENOMEM, -EMFILE, or another -errno of the system. With "auto" it is the error of the last that was tried.
+ * -EAGAIN (no more threads may be started), -ENOMEM, -EMFILE, or another
+ * -errno of the system. With "auto" it is the error of the last that was tried.
  * opts->error then says what failed, of each that was tried, and what to do.
  */
 int perfclock_open(struct perfclock **clkp,
@@ -79,15 +80,20 @@ int perfclock_open(struct perfclock **clkp,
 /* Stops the provider (joins its thread) and frees the handle. NULL is fine. */
 void perfclock_close(struct perfclock *clk);
 
-/* Time of the clock, ns. 0, or -errno of the source. */
+/*
+ * Time of the clock, ns. 0, or -EIO (the source can't tell any longer: its
+ * clock became unstable), -ECHILD (after a fork), or another -errno of the
+ * source; *ns is then as before.
+ */
 int perfclock_now(struct perfclock *clk, uint64_t *ns);
 
 /*
  * The newest watermark, ns; 0: none yet. Load-acquire: data_head loads that
  * come after it in program order stay after it. Never blocks;
  * one load with the module, membarrier and cpu-visit providers. Never goes
- * backwards. -ENODATA: the handle has no provider (NO_WATERMARK).
- * Other -errno: the provider broke; the watermark stands still.
+ * backwards. -ENODATA: the handle has no provider (NO_WATERMARK). -ECHILD:
+ * after a fork. Other -errno: what the provider met when it tried last; it
+ * tries again, and the watermark stands still until it gets through.
  */
 int perfclock_watermark(struct perfclock *clk, uint64_t *ns);
 
@@ -103,7 +109,7 @@ int perfclock_watermark_wait(struct perfclock *clk, uint64_t stamp,
  * A file descriptor that polls readable (POLLIN) when the watermark has moved
  * since the last perfclock_watermark_ack(). It belongs to the handle, which
  * has one: don't close it. -EOPNOTSUPP: the provider has none (backoff);
- * -ENODATA: there is no provider; -EMFILE and the like.
+ * -ENODATA: there is no provider; -ECHILD: after a fork; -EMFILE and the like.
  */
 int perfclock_watermark_fd(struct perfclock *clk);
 int perfclock_watermark_ack(struct perfclock *clk);

@@ -157,6 +157,7 @@ struct perfclock_order_stats {
 					 * rest is kept for the next ones */
 };
 
+/* 0, or -EINVAL (st->sz). */
 int perfclock_order_get_stats(const struct perfclock_order *o,
 			      struct perfclock_order_stats *st);
 
@@ -170,7 +171,7 @@ struct perfclock_order_ring_stats {
 	uint64_t newest;		/* greatest stamp pushed */
 };
 
-/* -EINVAL: no such ring. */
+/* 0, or -EINVAL (no such ring, or st->sz). */
 int perfclock_order_get_ring_stats(const struct perfclock_order *o,
 				   unsigned int ring,
 				   struct perfclock_order_ring_stats *st);

@@ -38,17 +38,18 @@ struct perfclock_perfdata_opts {
 	size_t sz;
 	void (*fault)(const struct perfclock_fault *f, void *ctx);
 	void *ctx;
-	char *error;		/* one line, on failure of _open() */
+	char *error;		/* one line, on failure of _open(); or NULL */
 	size_t error_size;
 };
 
 /*
  * perfclock_perfdata_open() - open a recording; path "-": standard input
  *
- * Reads the header and, in file mode, attributes, ids and features. 0, or
- * -EINVAL (bad opts), -EBADMSG (not a perf.data file, or its header is beyond
- * use), -EOPNOTSUPP (known, but not readable as it is: packed with gzip),
- * -ENOMEM, or -errno of open or read.
+ * Reads the header and, in file mode, attributes, ids and features. Sets *pp,
+ * to NULL on failure. 0, or -EINVAL, -E2BIG (bad opts), -EBADMSG (not a
+ * perf.data file, or its header is beyond use), -EOPNOTSUPP (known, but not
+ * readable as it is: packed with gzip), -EISDIR (a directory: open a file in
+ * it), -ENOMEM, or -errno of open or read.
  */
 int perfclock_perfdata_open(struct perfclock_perfdata **pp, const char *path,
 			    const struct perfclock_perfdata_opts *opts);
@@ -143,6 +144,7 @@ struct perfclock_perfdata_info {
 	uint64_t damages;
 };
 
+/* 0, or -EINVAL (info->sz). */
 int perfclock_perfdata_get_info(const struct perfclock_perfdata *p,
 				struct perfclock_perfdata_info *info);
 
@@ -162,7 +164,7 @@ struct perfclock_perfdata_attr {
 	uint32_t nr_ids;
 };
 
-/* -EINVAL: no such attribute. */
+/* 0, or -EINVAL (no such attribute, or attr->sz). */
 int perfclock_perfdata_get_attr(const struct perfclock_perfdata *p,
 				unsigned int i,
 				struct perfclock_perfdata_attr *attr);
@@ -181,7 +183,10 @@ struct perfclock_perfdata_stream {
 	int64_t key;
 };
 
-/* -EINVAL: no such stream. Streams are numbered as they appear. */
+/*
+ * Streams are numbered as they appear. 0, or -EINVAL (no such stream, or
+ * stream->sz).
+ */
 int perfclock_perfdata_get_stream(const struct perfclock_perfdata *p,
 				  unsigned int i,
 				  struct perfclock_perfdata_stream *stream);
@@ -225,9 +230,11 @@ struct perfclock_perfdata_sort_stats {
 /*
  * Sort what was just opened (nothing read from it yet) to out_fd, a file or a
  * pipe, from its position on. Faults go to the handle's callback; after the
- * call the handle can only be closed. 0, -EINVAL, -EOPNOTSUPP (attributes
- * behind compressed data), -ECANCELED, -ENOMEM, -errno of reading or writing:
- * the output is then of no use.
+ * call the handle can only be closed. stats may be NULL. 0, or -EINVAL, -E2BIG
+ * (bad opts; less than 4 MiB of memory; something was read before),
+ * -EOPNOTSUPP (attributes behind compressed data), -E2BIG (more than a million
+ * pieces of AUX data), -ECANCELED (progress stopped it), -ENOMEM, -errno of
+ * reading or writing: the output is then of no use.
  */
 int perfclock_perfdata_sort(struct perfclock_perfdata *p, int out_fd,
 			    const struct perfclock_perfdata_sort_opts *opts,

@@ -84,7 +84,7 @@ struct perfclock_shadow_opts {
 	void *ctx;
 };
 
-/* As perfclock_policy_new(); -EINVAL for bad opts too. */
+/* As perfclock_policy_new(): -EINVAL, -ENOMEM; -E2BIG, -EINVAL: bad opts. */
 int perfclock_shadow_new(struct perfclock_shadow **sp, const char *policy,
 			 unsigned int nr_rings,
 			 const struct perfclock_shadow_opts *opts);
@@ -95,11 +95,13 @@ void perfclock_shadow_round_begin(struct perfclock_shadow *s, uint64_t now,
 				  uint64_t safe);
 /*
  * tag: the caller's, given back in records. flags: PERFCLOCK_RECORD_PLACED or
- * 0. -EINVAL, -ENOMEM, -ENOBUFS (memory bound: this policy holds too much).
+ * 0. 0, or -EINVAL (ring number, flags), -ENOMEM, -ENOBUFS (memory bound: this
+ * policy holds too much), -EPIPE (after _end()), or, with a policy that
+ * delivers at once, the negative value of opts->delivered.
  */
 int perfclock_shadow_read(struct perfclock_shadow *s, unsigned int ring,
 			  uint64_t stamp, uint32_t tag, unsigned int flags);
-/* Number delivered, or the value of opts->delivered. */
+/* Number delivered, or the value of opts->delivered, which then stops it. */
 long perfclock_shadow_round_end(struct perfclock_shadow *s);
 /* The input is over. Number delivered: what was left. */
 long perfclock_shadow_end(struct perfclock_shadow *s);
@@ -117,6 +119,7 @@ struct perfclock_shadow_stats {
 	uint64_t limit;			/* the newest, as in round_end */
 };
 
+/* 0, or -EINVAL (st->sz). */
 int perfclock_shadow_get_stats(const struct perfclock_shadow *s,
 			       struct perfclock_shadow_stats *st);
 

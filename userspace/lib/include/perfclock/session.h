@@ -102,10 +102,11 @@ struct perfclock_session_opts {
 };
 
 /*
- * Makes a session and opens its clock; events come later. 0, or -errno as
- * perfclock_open(), and: -EINVAL, -E2BIG (bad opts), -ESRCH (no such process),
- * -errno of opening the cgroup, -EOPNOTSUPP or -errno (PERFCLOCK_WAIT_IO_URING
- * was asked for and is not to be had), -ENOMEM. opts->error says more.
+ * Makes a session and opens its clock; events come later. Sets *sp, to NULL on
+ * failure. 0, or -errno as perfclock_open(), and: -EINVAL, -E2BIG (bad opts),
+ * -ENODEV (a CPU is offline), -ESRCH (no such process), -errno of opening the
+ * cgroup, -EOPNOTSUPP or -errno (PERFCLOCK_WAIT_IO_URING was asked for and is
+ * not to be had), -ENOMEM. opts->error says more.
  * _free() at any time closes all that the session opened; it may follow
  * anything, a session that runs too.
  */
@@ -138,7 +139,7 @@ struct perfclock_event_opts {
  * name is only a label, and what name, filter and attr point to is copied.
  * Before _start() only. Returns the event's index, or -ENOENT (no such event),
  * -EACCES (tracefs can't be read; the error line says what helps), -EINVAL,
- * -E2BIG (bad opts, unknown name, period and freq, a filter for what is no
+ * -E2BIG (bad opts, no name, period and freq, a filter for what is no
  * tracepoint, a clockid that is not the session's, inherit_stat,
  * write_backward, precise_ip > 0 with the PERF clock and a proven provider:
  * see watermark.rst), -ENOMEM. Whether the kernel takes event and filter shows
@@ -157,7 +158,7 @@ int perfclock_session_event_fd(const struct perfclock_session *s, int index,
 
 /*
  * Side-band records (COMM, FORK, EXIT, MMAP2): names of tasks. An event more;
- * 0, or -errno as _add().
+ * 0, or -EINVAL (after _start()), -ENOMEM.
  */
 int perfclock_session_track_tasks(struct perfclock_session *s);
 
@@ -188,9 +189,9 @@ struct perfclock_adopt_opts {
  * keeps them until _free(), reads nothing from the ring and does not move its
  * data_tail. Returns the event's index, or -EINVAL, -E2BIG (bad opts, no perf
  * mmap, no PERF_SAMPLE_TIME, stamps of another clock than the session's,
- * several events without PERF_SAMPLE_IDENTIFIER and id, and what _add()
- * refuses), -ENOSPC (too many rings), -ENOMEM. Events that do without
- * sample_id_all make the session unproven.
+ * several events without PERF_SAMPLE_IDENTIFIER and id, OVERWRITE, and what
+ * _add() refuses), -ENOSPC (there are PERFCLOCK_ORDER_MAX_RINGS rings),
+ * -ENOMEM. Events that do without sample_id_all make the session unproven.
  */
 int perfclock_session_adopt(struct perfclock_session *s,
 			    const struct perfclock_adopt_opts *opts);
@@ -205,11 +206,15 @@ int perfclock_session_exec(struct perfclock_session *s, char *const argv[],
 			   pid_t *pid);
 
 /*
- * Open all events, map the rings, enable, let the command run. All or nothing.
- * Once; 0, or -EINVAL (no events, started before), -EACCES, -EPERM (rights, or
- * more memory than may be locked), -ENOENT, -ENODEV, -EOPNOTSUPP, -EINVAL (the
- * event is not to be had here, or not so), -ESRCH (the task is gone), -EMFILE,
- * -ENFILE (too many open files), -ENOMEM, -errno of the command's exec.
+ * Open all events, map the rings, enable, let the command run. All or nothing:
+ * on failure nothing stays open, and it may be tried again, but for where
+ * threads or the command could not be started. 0, or -EINVAL (no events,
+ * started before), -EACCES, -EPERM (rights, or more memory than may be
+ * locked), -ENOENT, -ENODEV, -EOPNOTSUPP, -EINVAL, -E2BIG (the event is not to
+ * be had here, or not so), -EBUSY (its counter is taken), -EBADF (not a perf
+ * cgroup), -ESRCH (the task is gone), -EMFILE, -ENFILE (too many open files),
+ * -ENOSPC (more than PERFCLOCK_ORDER_MAX_RINGS CPUs), -EAGAIN (no more threads
+ * may be started), -ENOMEM, -errno of the command's exec.
  */
 int perfclock_session_start(struct perfclock_session *s);
 
@@ -239,7 +244,8 @@ typedef int (*perfclock_event_fn)(const struct perfclock_event *ev, void *ctx);
  * Told of every record as it is read, in reading order, and of rounds; for
  * policies in shadow and for tests. All members may be NULL. They are called
  * in the thread that polls, whatever reads the rings. The structure is copied;
- * NULL: no more observer. Before _start() only. 0, or -EINVAL, -E2BIG.
+ * NULL: no more observer. Not from inside a callback. 0, or -EINVAL, -E2BIG
+ * (bad structure).
  */
 struct perfclock_session_observer {
 	size_t sz;
@@ -278,7 +284,8 @@ long perfclock_session_finish(struct perfclock_session *s,
  * deliver in order what has come since the last snapshot and has not been
  * overwritten, resume. Events are missed while the rings are paused, for
  * about one grace period. What was overwritten is nowhere counted. Returns as
- * _poll(); -ENOBUFS: the rings hold more than memory_max.
+ * _poll(); -EINVAL: does not run, or not OVERWRITE; -ENOBUFS: the rings hold
+ * more than memory_max; -ETIMEDOUT: the watermark did not move for 2 s.
  */
 long perfclock_session_snapshot(struct perfclock_session *s,
 				perfclock_event_fn fn, void *ctx);
