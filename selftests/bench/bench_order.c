@@ -3,7 +3,7 @@
  * What ordering costs: 64-byte records pushed ring by ring, as a round reads
  * them, and delivered in order; copies included. bench.mk tells how to run it.
  *
- *	bench_order [--quick] [--json FILE] [--tsv FILE]
+ *	bench_order [--quick] [--rings K] [--json FILE]
  */
 #include <getopt.h>
 #include <stdbool.h>
@@ -328,11 +328,12 @@ int main(int argc, char **argv)
 {
 	static const struct option longopts[] = {
 		{ "quick", no_argument, NULL, 'q' },
+		{ "rings", required_argument, NULL, 'r' },
 		{ "json", required_argument, NULL, 'j' },
 		{ NULL, 0, NULL, 0 }
 	};
 	static const unsigned int ks[] = { 2, 8, 64, 256, 1024 };
-	unsigned int runs = RUNS, i, memory, bursty;
+	unsigned int runs = RUNS, only = 0, i, memory, bursty;
 	const char *json = NULL;
 	double memcpy_ns;
 	size_t a;
@@ -341,6 +342,8 @@ int main(int argc, char **argv)
 	while ((opt = getopt_long(argc, argv, "", longopts, NULL)) != -1) {
 		if (opt == 'q')
 			runs = RUNS_QUICK;
+		else if (opt == 'r')
+			only = atoi(optarg);
 		else if (opt == 'j')
 			json = optarg;
 		else
@@ -354,6 +357,8 @@ int main(int argc, char **argv)
 	for (memory = 0; memory < 2; memory++)
 		for (bursty = 0; bursty < 2; bursty++)
 			for (i = 0; i < sizeof(ks) / sizeof(ks[0]); i++) {
+				if (only && ks[i] != only)
+					continue;
 				bench_case(ks[i], bursty, memory, runs);
 				print_case(&results[nr_results - NR_ALGOS]);
 			}

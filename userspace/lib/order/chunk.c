@@ -141,11 +141,12 @@ void chunk_put(struct chunk_pool *p, struct chunk *c)
 	p->cached += c->size;
 }
 
-void chunk_pool_breathe(struct chunk_pool *p)
+bool chunk_pool_breathe(struct chunk_pool *p)
 {
+	const bool over = ++p->flushes == BREATH;
 	size_t keep;
 
-	if (++p->flushes == BREATH) {
+	if (over) {
 		p->flushes = 0;
 		p->last_peak = p->peak;
 		p->peak = p->in_use;
@@ -154,4 +155,5 @@ void chunk_pool_breathe(struct chunk_pool *p)
 	keep = keep - p->in_use + KEEP_ALWAYS;
 	if (p->cached > keep)
 		chunk_pool_trim(p, keep);
+	return over;
 }

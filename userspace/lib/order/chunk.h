@@ -6,6 +6,7 @@
 #ifndef PERFCLOCK_LIB_ORDER_CHUNK_H
 #define PERFCLOCK_LIB_ORDER_CHUNK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,7 @@ struct chunk_pool {
 	size_t bound;
 	size_t in_use, cached;		/* bytes; their sum keeps to the bound */
 	size_t most;			/* greatest sum so far */
+	size_t kept;			/* of in_use: chunks of empty runs */
 	/* What was in use at most, in this stretch of flushes and the last. */
 	size_t peak, last_peak;
 	unsigned int flushes;
@@ -48,8 +50,11 @@ void chunk_put(struct chunk_pool *p, struct chunk *c);
 int chunk_pool_charge(struct chunk_pool *p, size_t size);
 void chunk_pool_uncharge(struct chunk_pool *p, size_t size);
 
-/* A flush is over: give back what two stretches of flushes did not need. */
-void chunk_pool_breathe(struct chunk_pool *p);
+/*
+ * A flush is over: give back what two stretches of flushes did not need. True:
+ * a stretch is over.
+ */
+bool chunk_pool_breathe(struct chunk_pool *p);
 /* Give back all that is cached above keep bytes. */
 void chunk_pool_trim(struct chunk_pool *p, size_t keep);
 

@@ -20,6 +20,7 @@ struct ring {
 	uint64_t pushed;
 	struct queue q;
 	uint64_t delivered;
+	uint64_t seen;		/* what pushed was, a stretch of flushes ago */
 	/* The record pushed last has this key, ... */
 	uint64_t slow_key;
 	uint64_t slow_at;	/* ... if this is still what pushed says */
@@ -51,6 +52,13 @@ struct perfclock_order {
 	/* Rings with something queued. */
 	uint64_t filled[PERFCLOCK_ORDER_MAX_RINGS / 64];
 };
+
+/* An ended ring with nothing left: its number may be handed out. */
+static inline void free_ring(struct perfclock_order *o, struct ring *r)
+{
+	queue_destroy(&r->q, &o->pool);
+	r->state = RING_FREE;
+}
 
 static inline void set_filled(struct perfclock_order *o, unsigned int ring)
 {

@@ -12,7 +12,7 @@ int merge_make_room(struct merge *m, unsigned int rings)
 {
 	unsigned int room = m->room ? m->room : 8;
 	struct merge_leaf *leaves;
-	uint64_t *tree;
+	int64_t *tree;
 
 	while (room < rings)
 		room *= 2;
@@ -43,10 +43,11 @@ void merge_destroy(struct merge *m)
 }
 
 /* bits is m->bits, for callers who know it while compiling. */
-static inline uint64_t pack(const struct merge *m, uint64_t key,
+static inline int64_t pack(const struct merge *m, uint64_t key,
 			    unsigned int leaf, unsigned int bits)
 {
-	return key < m->below ? (key - m->base) << bits | leaf : MERGE_NONE;
+	return key < m->below ? (int64_t)((key - m->base) << bits | leaf) :
+				MERGE_NONE;
 }
 
 /* Find the rings that have something below limit, and the least key. */
@@ -80,7 +81,7 @@ static void set_window(struct merge *m, uint64_t limit)
 	uint64_t span;
 
 	m->bits = m->nr > 1 ? 32 - __builtin_clz(m->nr - 1) : 0;
-	span = UINT64_MAX >> m->bits;
+	span = (uint64_t)INT64_MAX >> m->bits;
 	m->more = limit - m->base > span;
 	m->below = m->more ? m->base + span : limit;
 }
@@ -105,7 +106,7 @@ static void plant(struct perfclock_order *o)
 {
 	struct merge *m = &o->merge;
 	const unsigned int size = 1u << m->bits;
-	uint64_t *win = m->build, a, b;
+	int64_t *win = m->build, a, b;
 	unsigned int i;
 
 	for (i = 0; i < m->nr; i++) {
@@ -154,7 +155,7 @@ void merge_close(struct perfclock_order *o)
 		o->delivered += leaf->taken;
 		if (!leaf->head) {
 			if (r->state == RING_ENDED)
-				r->state = RING_FREE;
+				free_ring(o, r);
 		} else if (!r->q.side.nr) {
 			r->q.main.rd = (char *)leaf->head;
 		}
@@ -167,7 +168,7 @@ void merge_close(struct perfclock_order *o)
  * chunk ends there, or the queue, or the window, or there are side runs.
  * Returns the packed key of the new head.
  */
-static __attribute__((noinline)) uint64_t
+static __attribute__((noinline)) int64_t
 advance_slowly(struct perfclock_order *o, unsigned int nr)
 {
 	struct merge *m = &o->merge;
@@ -192,12 +193,12 @@ advance_slowly(struct perfclock_order *o, unsigned int nr)
 }
 
 /* Take the head of a leaf away; returns the packed key of the new head. */
-static inline uint64_t advance(struct perfclock_order *o, unsigned int nr,
+static inline int64_t advance(struct perfclock_order *o, unsigned int nr,
 			       unsigned int bits)
 {
 	struct merge *m = &o->merge;
 	struct merge_leaf *leaf = &m->leaves[nr];
-	const uint64_t packed = m->next[nr];
+	const int64_t packed = m->next[nr];
 
 	leaf->taken++;
 	if (unlikely(packed == MERGE_NONE))
@@ -211,11 +212,11 @@ static inline uint64_t advance(struct perfclock_order *o, unsigned int nr,
  * The leaf's new key goes up its path; at each node the lesser goes on and the
  * greater stays. Returns who arrives.
  */
-static inline uint64_t replay(uint64_t *tree, unsigned int bits,
-			      unsigned int leaf, uint64_t packed)
+static inline int64_t replay(int64_t *tree, unsigned int bits,
+			     unsigned int leaf, int64_t packed)
 {
 	unsigned int node = (leaf + (1u << bits)) >> 1, i;
-	uint64_t there, less;
+	int64_t there, less;
 
 #pragma GCC unroll 12
 	for (i = 0; i < bits; i++, node >>= 1) {
@@ -228,11 +229,11 @@ static inline uint64_t replay(uint64_t *tree, unsigned int bits,
 }
 
 /* The second best of all while the leaf is the winner. */
-static inline uint64_t least_loser(const uint64_t *tree, unsigned int bits,
-				   unsigned int leaf)
+static inline int64_t least_loser(const int64_t *tree, unsigned int bits,
+				  unsigned int leaf)
 {
 	unsigned int node = (leaf + (1u << bits)) >> 1, i;
-	uint64_t least = MERGE_NONE;
+	int64_t least = MERGE_NONE;
 
 #pragma GCC unroll 12
 	for (i = 0; i < bits; i++, node >>= 1)
@@ -293,8 +294,9 @@ deliver(struct perfclock_order *o, perfclock_order_fn fn, void *ctx,
 	const unsigned int bits)
 {
 	struct merge *m = &o->merge;
-	uint64_t *const tree = m->tree;
-	uint64_t winner = m->winner, key = 0, packed, second;
+	int64_t *const tree = m->tree;
+	int64_t winner = m->winner, packed, second;
+	uint64_t key = 0;
 	unsigned int nr, last = ~0u, streak = 0;
 	struct perfclock_record rec;
 	struct merge_leaf *leaf;

@@ -22,7 +22,11 @@
 
 #include "order/queue.h"
 
-#define MERGE_NONE	UINT64_MAX
+/*
+ * Packed keys have no top bit, so that they may be compared as signed: their
+ * minimum is one instruction less than that of unsigned ones (x86: CMOVBE).
+ */
+#define MERGE_NONE	INT64_MAX
 
 struct merge_leaf {
 	struct item *head;	/* NULL: the ring is empty */
@@ -37,23 +41,23 @@ struct merge {
 	unsigned int bits;	/* of a leaf's number; levels of the tree */
 	unsigned int nr;	/* leaves in use */
 	uint64_t base, below;	/* the window of keys */
-	uint64_t winner;	/* packed; MERGE_NONE: the window is done */
+	int64_t winner;		/* packed; MERGE_NONE: the window is done */
 	struct merge_leaf *leaves;
 	/*
 	 * For each leaf the packed key of the item behind its head, or
 	 * MERGE_NONE: look closer. Apart from the leaves, since the next
 	 * winner waits for nothing but this.
 	 */
-	uint64_t *next;
-	uint64_t *tree;		/* [1..2^bits): losers */
-	uint64_t *build;	/* [0..2*2^bits) */
+	int64_t *next;
+	int64_t *tree;		/* [1..2^bits): losers */
+	int64_t *build;	/* [0..2*2^bits) */
 	unsigned int room;	/* leaves that fit; a power of two */
 };
 
 struct perfclock_order;
 
 static inline struct merge_leaf *merge_leaf(const struct merge *m,
-					    uint64_t packed)
+					    int64_t packed)
 {
 	return &m->leaves[packed & ((1u << m->bits) - 1)];
 }

@@ -138,6 +138,23 @@ static inline void copy_bytes(char *to, const char *from, size_t len)
 		memcpy(to, from, 32);
 }
 
+/*
+ * Empty rings give up the chunks that they keep; those that nobody has pushed
+ * to for a stretch of flushes, or all.
+ */
+static void reclaim(struct perfclock_order *o, bool all)
+{
+	struct ring *r;
+
+	if (!o->pool.kept)
+		return;
+	for (r = o->rings; r < o->rings + o->nr_rings; r++) {
+		if (queue_empty(&r->q) && (all || r->seen == r->pushed))
+			queue_destroy(&r->q, &o->pool);
+		r->seen = r->pushed;
+	}
+}
+
 struct push {
 	unsigned int ring;
 	uint64_t stamp;
@@ -211,7 +228,7 @@ static int push_check(const struct perfclock_order *o, const struct push *p)
 	return 0;
 }
 
-/* The long way: everything that is not the next record of a filled ring. */
+/* The long way: what does not simply go behind the last of its ring. */
 static __attribute__((noinline)) int push_any(struct perfclock_order *o,
 					      struct push p)
 {
@@ -240,6 +257,10 @@ static __attribute__((noinline)) int push_any(struct perfclock_order *o,
 	size = sizeof(*it) + (p.flags & PERFCLOCK_RECORD_PLACED ? 8 : 0) +
 	       (p.ref ? sizeof(struct ref) : (p.len + 7) & ~(size_t)7);
 	it = queue_append(&r->q, &o->pool, key, size, &err);
+	if (!it && err == -ENOBUFS && o->pool.kept) {
+		reclaim(o, true);
+		it = queue_append(&r->q, &o->pool, key, size, &err);
+	}
 	if (!it)
 		return err;
 	write_item(it, &p, late_ns);
@@ -287,7 +308,8 @@ int perfclock_order_push(struct perfclock_order *o, unsigned int ring,
 	room = run->wr_end - run->wr;
 	/*
 	 * In one compare: last_key <= stamp < ~0. A stamp of 0 is below any
-	 * last key; an empty run has no room.
+	 * last key; a ring that takes no more has no room. No branch tells
+	 * whether the ring was empty: nothing could foretell it.
 	 */
 	if (unlikely(stamp - run->last_key >= ~run->last_key ||
 		     stamp < o->greatest ||
@@ -295,6 +317,11 @@ int perfclock_order_push(struct perfclock_order *o, unsigned int ring,
 		return push_copy(o, ring, stamp, data, len, tag, flags);
 	it = item_at(run->wr);
 	size = sizeof(*it) + ((len + 7) & ~(size_t)7);
+	if (unlikely(run->kept)) {
+		run_use_kept(run, &o->pool);
+		set_filled(o, ring);
+		__builtin_prefetch(r + 1, 1);
+	}
 	run->wr += size;
 	run->last_key = stamp;
 	r->pushed++;
@@ -351,6 +378,13 @@ static void note_held(struct perfclock_order *o)
 		o->held_max = held(o);
 }
 
+/* A flush is over. */
+static void breathe(struct perfclock_order *o)
+{
+	if (chunk_pool_breathe(&o->pool))
+		reclaim(o, false);
+}
+
 long perfclock_order_flush(struct perfclock_order *o, uint64_t limit,
 			   perfclock_order_fn fn, void *ctx)
 {
@@ -373,7 +407,7 @@ long perfclock_order_flush(struct perfclock_order *o, uint64_t limit,
 	}
 	o->busy = false;
 	update_usable(o);
-	chunk_pool_breathe(&o->pool);
+	breathe(o);
 	return ret ? ret : (long)(o->delivered - before);
 }
 
@@ -395,7 +429,7 @@ int perfclock_order_next(struct perfclock_order *o, uint64_t limit,
 		stop_pulling(o);
 		note_held(o);
 		if (!merge_open(o, o->limit)) {
-			chunk_pool_breathe(&o->pool);
+			breathe(o);
 			return 0;
 		}
 		update_usable(o);
@@ -468,7 +502,11 @@ int perfclock_order_ring_end(struct perfclock_order *o, unsigned int ring)
 		return -EINVAL;
 	stop_pulling(o);
 	r = &o->rings[ring];
-	r->state = queue_empty(&r->q) ? RING_FREE : RING_ENDED;
+	if (queue_empty(&r->q)) {
+		free_ring(o, r);
+		return 0;
+	}
+	r->state = RING_ENDED;
 	r->q.main.wr_end = r->q.main.wr;	/* pushes take the long way */
 	return 0;
 }
@@ -492,7 +530,7 @@ int perfclock_order_get_stats(const struct perfclock_order *o,
 		.greatest_delivered = o->greatest,
 		.memory = o->pool.in_use + o->pool.cached,
 		.memory_max_seen = o->pool.most,
-		.memory_queued = o->pool.in_use,
+		.memory_queued = o->pool.in_use - o->pool.kept,
 	};
 
 	return opts_return(st, &now, sizeof(now));

@@ -9,6 +9,7 @@
 #define MAIN_CHUNK	((size_t)2048)	/* least size of the main run's */
 #define SIDE_CHUNK	CHUNK_MIN	/* of side runs', often one record */
 #define SIDE_ROOM	8		/* side runs there is always room for */
+#define KEEP_MAX	((size_t)4096)	/* a chunk that an empty run keeps */
 
 static void mark_end(char *at)
 {
@@ -28,13 +29,23 @@ static size_t next_size(const struct run *run, size_t least)
 {
 	size_t held;
 
-	if (!run->rd)
+	if (run->rd == run->wr)
 		return run->hint > least ? run->hint : least;
 	held = run->wr - run->rd;
 	if (run->first != run->last || held > run->last->size / 2)
 		return run->last->size < CHUNK_MAX ? 2 * run->last->size :
 						     CHUNK_MAX;
 	return held > least ? held : least;
+}
+
+/* An empty run shall own nothing. */
+static void run_drop_kept(struct run *run, struct chunk_pool *pool)
+{
+	if (!run->kept)
+		return;
+	run_use_kept(run, pool);
+	chunk_put(pool, run->first);
+	run->rd = run->wr = run->wr_end = NULL;
 }
 
 /* Room in the run for size bytes and a mark. */
@@ -44,18 +55,19 @@ static int run_make_room(struct run *run, struct chunk_pool *pool, size_t size,
 	struct chunk *c;
 	int err;
 
-	if (run->rd && size <= (size_t)(run->wr_end - run->wr))
+	if (size <= (size_t)(run->wr_end - run->wr))
 		return 0;
 	c = chunk_get(pool, sizeof(*c) + size + sizeof(struct item),
 		      next_size(run, least), &err);
 	if (!c)
 		return err;
 	c->next = NULL;
-	if (run->rd) {
+	if (run->rd != run->wr) {
 		mark_end(run->wr);
 		run->last->end = run->wr;
 		run->last->next = c;
 	} else {
+		run_drop_kept(run, pool);
 		run->first = c;
 		run->rd = c->data;
 	}
@@ -65,10 +77,12 @@ static int run_make_room(struct run *run, struct chunk_pool *pool, size_t size,
 	return 0;
 }
 
-static struct item *run_append(struct run *run, uint64_t key, size_t size)
+static struct item *run_append(struct run *run, struct chunk_pool *pool,
+			       uint64_t key, size_t size)
 {
 	struct item *it = item_at(run->wr);
 
+	run_use_kept(run, pool);
 	it->key = key;
 	it->size = size;
 	run->last_key = key < KEY_MIN ? KEY_MIN : key;
@@ -76,38 +90,54 @@ static struct item *run_append(struct run *run, uint64_t key, size_t size)
 	return it;
 }
 
-/* False: the run is now empty, and owns nothing. */
-static bool run_pop(struct run *run, struct chunk_pool *pool)
+/* The run is empty: it keeps its last chunk, unless that is large. */
+static void run_emptied(struct run *run, struct chunk_pool *pool, size_t keep)
+{
+	struct chunk *c = run->last;
+	size_t used = run->wr - (char *)c;
+
+	used += used / 4;
+	run->hint = used > run->hint / 2 ? used : run->hint / 2;
+	if (c->size <= keep) {
+		run->rd = run->wr = c->data;
+		run->kept = c->size;
+		pool->kept += c->size;
+	} else {
+		run->rd = run->wr = run->wr_end = NULL;
+		chunk_put(pool, c);
+	}
+}
+
+/* False: the run is now empty. Chunks up to keep bytes stay with it then. */
+static bool run_pop(struct run *run, struct chunk_pool *pool, size_t keep)
 {
 	struct chunk *c = run->first;
 	char *next = (char *)item_next(item_at(run->rd));
-	size_t used;
 
 	if (c == run->last) {
-		if (next != run->wr) {
-			run->rd = next;
-			return true;
+		if (next == run->wr) {
+			run_emptied(run, pool, keep);
+			return false;
 		}
-		used = next - (char *)c;
-		used += used / 4;
-		run->hint = used > run->hint / 2 ? used : run->hint / 2;
-		run->rd = run->wr = run->wr_end = NULL;
-	} else if (next != c->end) {
 		run->rd = next;
 		return true;
-	} else {
-		run->hint = run->last->size;
-		run->first = c->next;
-		run->rd = run->first->data;
 	}
+	if (next != c->end) {
+		run->rd = next;
+		return true;
+	}
+	run->hint = run->last->size;
+	run->first = c->next;
+	run->rd = run->first->data;
 	chunk_put(pool, c);
-	return run->rd;
+	return true;
 }
 
 static void run_destroy(struct run *run, struct chunk_pool *pool)
 {
 	struct chunk *c = run->rd ? run->first : NULL, *next;
 
+	run_use_kept(run, pool);
 	for (; c; c = next) {
 		next = c->next;
 		chunk_put(pool, c);
@@ -235,7 +265,7 @@ static struct item *side_append(struct queue *q, struct chunk_pool *pool,
 	*err = run_make_room(run, pool, size, SIDE_CHUNK);
 	if (*err)
 		return NULL;
-	it = run_append(run, key, size);
+	it = run_append(run, pool, key, size);
 	if (i == q->side.nr) {
 		if (!i)
 			q->side.heap[0] = 0;
@@ -253,10 +283,10 @@ struct item *queue_append(struct queue *q, struct chunk_pool *pool,
 	 * Key 0 follows nothing but key 0, though last_key says KEY_MIN: were
 	 * it put into a side run, the main run would be empty before that one.
 	 */
-	if (key < q->main.last_key && key && q->main.rd)
+	if (key < q->main.last_key && key && !queue_empty(q))
 		return side_append(q, pool, key, size, err);
 	*err = run_make_room(&q->main, pool, size, MAIN_CHUNK);
-	return *err ? NULL : run_append(&q->main, key, size);
+	return *err ? NULL : run_append(&q->main, pool, key, size);
 }
 
 void queue_pop(struct queue *q, struct chunk_pool *pool)
@@ -264,11 +294,11 @@ void queue_pop(struct queue *q, struct chunk_pool *pool)
 	uint32_t top;
 
 	if (likely(!q->side.nr)) {
-		run_pop(&q->main, pool);
+		run_pop(&q->main, pool, KEEP_MAX);
 		return;
 	}
 	top = q->side.heap[0];
-	if (!run_pop(run_of(q, top), pool)) {
+	if (!run_pop(run_of(q, top), pool, 0)) {
 		/* It is the last of the side runs: see queue.h. */
 		q->side.heap[0] = q->side.heap[q->side.nr--];
 		if (!q->side.nr && q->side.room > SIDE_ROOM) {

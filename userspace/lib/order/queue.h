@@ -16,6 +16,9 @@
  *    it, so it leaves before that last record does: the last run empties
  *    first, the main run never before the side runs.
  *
+ * An empty main run keeps its chunk, if that is small: a ring that has a few
+ * records a round would else give it back and fetch it again each time.
+ *
  * So an inversion costs a side run of one record; a stamp days ahead blocks
  * the main run, and what follows goes on in a side run; a ring in reverse
  * still sorts in n log n. Nothing ever moves once it is written.
@@ -68,8 +71,9 @@ struct ref {
 struct run {
 	char *wr, *wr_end;	/* room for items; a mark fits behind */
 	uint64_t last_key;
-	char *rd;		/* the head; NULL: the run is empty */
-	struct chunk *first, *last;
+	char *rd;		/* the head; equals wr: the run is empty */
+	size_t kept;		/* of an empty run: the size of its chunk */
+	struct chunk *first, *last;	/* if rd is not NULL */
 	size_t hint;		/* how much it will hold, by the last time */
 };
 
@@ -80,8 +84,8 @@ struct side_runs {
 };
 
 struct queue {
-	struct side_runs side;	/* side.nr > 0: heap has side.nr + 1 runs */
 	struct run main;
+	struct side_runs side;	/* side.nr > 0: heap has side.nr + 1 runs */
 };
 
 static inline struct item *item_at(void *p)
@@ -101,7 +105,7 @@ static inline struct item *item_next(struct item *it)
 
 static inline bool queue_empty(const struct queue *q)
 {
-	return !q->main.rd;
+	return q->main.rd == q->main.wr;
 }
 
 /* The item that leaves next; the queue is not empty. */
@@ -133,6 +137,13 @@ struct item *queue_append(struct queue *q, struct chunk_pool *pool,
 			  uint64_t key, size_t size, int *err);
 /* Take the head away. Its bytes are gone. */
 void queue_pop(struct queue *q, struct chunk_pool *pool);
+/* The main run's kept chunk holds something from now on. */
+static inline void run_use_kept(struct run *run, struct chunk_pool *pool)
+{
+	pool->kept -= run->kept;
+	run->kept = 0;
+}
+
 /* Throw away all. */
 void queue_destroy(struct queue *q, struct chunk_pool *pool);
 
