@@ -78,6 +78,16 @@ FRAGMENTS := userspace/lib/lib.mk userspace/tools/tools.mk \
 	     selftests/vm/vm.mk selftests/inject/inject.mk selftests/soak/soak.mk
 include $(wildcard $(FRAGMENTS))
 
+# A machine without a compiler is told what helps.
+ifeq ($(shell command -v $(firstword $(CC)) 2>/dev/null),)
+$(LIB_OBJS) $(TOOL_OBJS) $(SYSCALL_NAMES): | need-cc
+.PHONY: need-cc
+need-cc:
+	@echo "no C compiler '$(firstword $(CC))': run 'make setup'" \
+		"(Debian: gcc, libc6-dev), or say CC=..." >&2
+	@exit 1
+endif
+
 .PHONY: all help setup check clean install uninstall
 all: $(ALL) ## build user space into build/ (no root, no network)
 

@@ -33,10 +33,10 @@ static const struct command_help check_help = {
 	.about =
 "Tells how much out of order a perf.data file is (FILE '-': standard input),\n"
 "how many records each flush policy would have found too late, and what is\n"
-"broken in it, with byte offsets.\n",
+"broken in it, with byte offsets.",
 	.examples =
-"  perfclock check perf.data               a report\n"
-"  perf record -o - ... | perfclock check -\n",
+"  perfclock check perf.data\n"
+"  perf record -o - ... | perfclock check -",
 };
 
 static void behind_add(struct behind *b, uint64_t ns)

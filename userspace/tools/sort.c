@@ -32,10 +32,10 @@ static const struct command_help sort_help = {
 	.about =
 "Writes the records of a perf.data file (FILE '-': standard input) in stamp\n"
 "order to OUT ('-' or none: standard output), so that perf reads it without\n"
-"out of order events. All else is kept byte for byte. OUT must not exist.\n",
+"out of order events. All else is kept byte for byte. OUT must not exist.",
 	.examples =
 "  perfclock sort perf.data -o sorted.data\n"
-"  perf record -o - ... | perfclock sort - | perf script -i -\n",
+"  perf record -o - ... | perfclock sort - | perf script -i -",
 };
 
 static int show_progress(enum perfclock_sort_phase phase, uint64_t done,
