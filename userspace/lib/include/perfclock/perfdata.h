@@ -148,7 +148,11 @@ struct perfclock_perfdata_info {
 int perfclock_perfdata_get_info(const struct perfclock_perfdata *p,
 				struct perfclock_perfdata_info *info);
 
-/* HOSTNAME, OSRELEASE, VERSION, ARCH, CPUDESC, CPUID; NULL: not there. */
+/*
+ * The text of a feature, by perf's number of it: 3 HOSTNAME, 4 OSRELEASE,
+ * 5 VERSION, 6 ARCH, 8 CPUDESC, 9 CPUID. NULL: not there, or another. Valid
+ * until the next perfclock_perfdata_next().
+ */
 const char *perfclock_perfdata_feature_string(
 		const struct perfclock_perfdata *p, unsigned int feature);
 
@@ -240,9 +244,9 @@ int perfclock_perfdata_sort(struct perfclock_perfdata *p, int out_fd,
 			    const struct perfclock_perfdata_sort_opts *opts,
 			    struct perfclock_perfdata_sort_stats *stats);
 
-/* "SAMPLE", "FINISHED_ROUND", ...; NULL: unknown. */
+/* "SAMPLE", "FINISHED_ROUND", ... (static strings); NULL: unknown. */
 const char *perfclock_perfdata_record_name(uint32_t type);
-/* "HOSTNAME", ...; NULL: unknown. */
+/* 3: "HOSTNAME", ... (static strings); NULL: unknown. */
 const char *perfclock_perfdata_feature_name(unsigned int feature);
 
 PERFCLOCK_END_DECLS
