@@ -8,6 +8,18 @@
 
 #define BREATH		64		/* flushes in a stretch */
 #define KEEP_ALWAYS	((size_t)64 << 10)
+/* Who holds less than this needs no huge page. */
+#define ARENA_FROM	((size_t)64 << 10)
+
+/* A sanitizer shall see each chunk as a thing of its own. */
+#ifndef __has_feature
+#define __has_feature(x)	0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+#define ARENA_USED	false
+#else
+#define ARENA_USED	true
+#endif
 
 static unsigned int class_of(size_t size)
 {
@@ -31,6 +43,33 @@ void chunk_pool_destroy(struct chunk_pool *p)
 	chunk_pool_trim(p, 0);
 }
 
+static struct chunk *chunk_new(struct chunk_pool *p, size_t size)
+{
+	struct arena_block *block = NULL;
+	struct chunk *c = NULL;
+
+	if (ARENA_USED && p->in_use >= ARENA_FROM && size <= CHUNK_MAX &&
+	    size >> ARENA_MIN_SHIFT)
+		c = arena_get(&p->arena, __builtin_ctzll(size), &block);
+	if (!c) {
+		block = NULL;
+		c = malloc(size);
+	}
+	if (c) {
+		c->size = size;
+		c->block = block;
+	}
+	return c;
+}
+
+static void chunk_free(struct chunk_pool *p, struct chunk *c)
+{
+	if (c->block)
+		arena_put(&p->arena, c, __builtin_ctzll(c->size), c->block);
+	else
+		free(c);
+}
+
 void chunk_pool_trim(struct chunk_pool *p, size_t keep)
 {
 	unsigned int class = CHUNK_CLASSES;
@@ -42,7 +81,7 @@ void chunk_pool_trim(struct chunk_pool *p, size_t keep)
 			c = p->free[class];
 			p->free[class] = c->next;
 			p->cached -= class_size(class);
-			free(c);
+			chunk_free(p, c);
 		}
 	}
 }
@@ -116,12 +155,11 @@ struct chunk *chunk_get(struct chunk_pool *p, size_t need, size_t want,
 		size /= 2;
 	if (*err)
 		return NULL;
-	c = malloc(size);
+	c = chunk_new(p, size);
 	if (!c) {
 		*err = -ENOMEM;
 		return NULL;
 	}
-	c->size = size;
 	note_use(p, size);
 	return c;
 }

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "order/arena.h"
+
 #define CHUNK_MIN_SHIFT	8			/* 256 bytes */
 #define CHUNK_MAX_SHIFT	16			/* 64 KiB */
 #define CHUNK_MIN	((size_t)1 << CHUNK_MIN_SHIFT)
@@ -20,6 +22,7 @@ struct chunk {
 	struct chunk *next;
 	size_t size;			/* with this header */
 	char *end;			/* of what is in it, once it is full */
+	struct arena_block *block;	/* NULL: malloc()'s */
 	char data[];
 };
 
@@ -32,6 +35,7 @@ struct chunk_pool {
 	size_t peak, last_peak;
 	unsigned int flushes;
 	struct chunk *free[CHUNK_CLASSES];
+	struct arena arena;
 };
 
 void chunk_pool_init(struct chunk_pool *p, size_t bound);

@@ -292,36 +292,49 @@ push_copy(struct perfclock_order *o, unsigned int ring, uint64_t stamp,
 	return push_any(o, p);
 }
 
-int perfclock_order_push(struct perfclock_order *o, unsigned int ring,
-			 uint64_t stamp, const void *data, size_t len,
-			 uint32_t tag, unsigned int flags)
+static __attribute__((noinline)) int
+push_borrowed(struct perfclock_order *o, unsigned int ring, uint64_t stamp,
+	      const void *data, size_t len, uint32_t tag, unsigned int flags)
+{
+	const struct push p = { ring, stamp, data, len, tag, flags, true };
+
+	return push_any(o, p);
+}
+
+/*
+ * An item with room for len bytes for a record that simply goes behind the
+ * last of its ring; NULL: it takes the long way.
+ */
+static inline struct item *append_next(struct perfclock_order *o,
+				       unsigned int ring, uint64_t stamp,
+				       size_t len, uint32_t tag)
 {
 	struct ring *r;
 	struct run *run;
 	struct item *it;
 	size_t room, size;
 
-	if (unlikely(ring >= o->nr_usable || flags))
-		return push_copy(o, ring, stamp, data, len, tag, flags);
+	if (unlikely(ring >= o->nr_usable))
+		return NULL;
 	r = &o->rings[ring];
 	run = &r->q.main;
 	room = run->wr_end - run->wr;
 	/*
 	 * In one compare: last_key <= stamp < ~0. A stamp of 0 is below any
-	 * last key; a ring that takes no more has no room. No branch tells
-	 * whether the ring was empty: nothing could foretell it.
+	 * last key; a ring that takes no more, or owns no chunk, has no room.
 	 */
 	if (unlikely(stamp - run->last_key >= ~run->last_key ||
 		     stamp < o->greatest ||
 		     len > room || room - len < ITEM_ROOM))
-		return push_copy(o, ring, stamp, data, len, tag, flags);
-	it = item_at(run->wr);
-	size = sizeof(*it) + ((len + 7) & ~(size_t)7);
+		return NULL;
 	if (unlikely(run->kept)) {
 		run_use_kept(run, &o->pool);
 		set_filled(o, ring);
+		/* Rings are read one after the other, as a rule. */
 		__builtin_prefetch(r + 1, 1);
 	}
+	it = item_at(run->wr);
+	size = sizeof(*it) + ((len + 7) & ~(size_t)7);
 	run->wr += size;
 	run->last_key = stamp;
 	r->pushed++;
@@ -329,6 +342,20 @@ int perfclock_order_push(struct perfclock_order *o, unsigned int ring,
 	it->key = stamp;
 	it->size = size | (-len & ITEM_PAD);
 	it->tag = tag;
+	return it;
+}
+
+int perfclock_order_push(struct perfclock_order *o, unsigned int ring,
+			 uint64_t stamp, const void *data, size_t len,
+			 uint32_t tag, unsigned int flags)
+{
+	struct item *it;
+
+	if (unlikely(flags))
+		return push_copy(o, ring, stamp, data, len, tag, flags);
+	it = append_next(o, ring, stamp, len, tag);
+	if (unlikely(!it))
+		return push_copy(o, ring, stamp, data, len, tag, flags);
 	copy_bytes((char *)(it + 1), data, len);
 	return 0;
 }
@@ -337,9 +364,17 @@ int perfclock_order_push_ref(struct perfclock_order *o, unsigned int ring,
 			     uint64_t stamp, const void *data, size_t len,
 			     uint32_t tag, unsigned int flags)
 {
-	const struct push p = { ring, stamp, data, len, tag, flags, true };
+	const struct ref ref = { data, len };
+	struct item *it;
 
-	return push_any(o, p);
+	if (unlikely(flags || len >= ITEM_LEN_MAX))
+		return push_borrowed(o, ring, stamp, data, len, tag, flags);
+	it = append_next(o, ring, stamp, sizeof(ref), tag);
+	if (unlikely(!it))
+		return push_borrowed(o, ring, stamp, data, len, tag, flags);
+	it->size |= ITEM_REF;
+	memcpy(it + 1, &ref, sizeof(ref));
+	return 0;
 }
 
 static void raise_limit(struct perfclock_order *o, uint64_t limit)

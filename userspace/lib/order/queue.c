@@ -6,7 +6,7 @@
 
 #include "order/queue.h"
 
-#define MAIN_CHUNK	((size_t)2048)	/* least size of the main run's */
+#define MAIN_CHUNK	((size_t)1024)	/* least size of the main run's */
 #define SIDE_CHUNK	CHUNK_MIN	/* of side runs', often one record */
 #define SIDE_ROOM	8		/* side runs there is always room for */
 #define KEEP_MAX	((size_t)4096)	/* a chunk that an empty run keeps */
