@@ -126,13 +126,14 @@ static void stop_pulling(struct perfclock_order *o)
  */
 static inline void copy_bytes(char *to, const char *from, size_t len)
 {
-	const char *last = from + len - 32;
+	const char *last;
 
 	if (unlikely(len < 32 || len > 512)) {
 		if (len)
 			memcpy(to, from, len);
 		return;
 	}
+	last = from + len - 32;
 	memcpy(to + len - 32, last, 32);
 	for (; from < last; from += 32, to += 32)
 		memcpy(to, from, 32);
