@@ -32,7 +32,8 @@ $(BUILD)/tests/unit/test_alloc_faults: UNIT_WRAP = malloc calloc realloc \
 
 # Tests with threads once more, library and all under the thread sanitizer, in
 # a build of its own. Other rooms: add yours here.
-TSAN_TESTS += unit/test_watermark live/test_clock_sources
+TSAN_TESTS += unit/test_watermark unit/test_session unit/test_session_threads \
+	      unit/test_session_wait live/test_clock_sources
 ifeq ($(SANITIZE),)
 TSAN_BINS = $(TSAN_TESTS:%=$(BUILD)/tsan/tests/%.tsan)
 TAP_PROGRAMS += $(TSAN_BINS)
@@ -46,8 +47,11 @@ $(BUILD)/tsan/tests/%.tsan: tsan-build
 	ln -sf $(notdir $*) $@
 endif
 
-# The same with the address and undefined behaviour sanitizers.
-ASAN_TESTS += unit/test_order unit/test_order_random unit/test_order_nomem
+# The same with the address and undefined behaviour sanitizers; not the one
+# that has the allocators' place itself, nor the long one, which is more of
+# what the others do.
+ASAN_TESTS += $(patsubst selftests/%.c,%,$(filter-out \
+	%/test_alloc_faults.c %/test_explore.c,$(UNIT_SRCS)))
 ifeq ($(SANITIZE),)
 ASAN_BINS = $(ASAN_TESTS:%=$(BUILD)/asan/tests/%.asan)
 TAP_PROGRAMS += $(ASAN_BINS)
