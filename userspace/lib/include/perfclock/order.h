@@ -46,7 +46,8 @@ struct perfclock_order_opts {
 	/*
 	 * Bound for the memory in which records wait, bytes, with its chunks
 	 * and what is kept of them for reuse; 0: 256 MiB. What a handle needs
-	 * for each ring (some 200 bytes) is not part of it.
+	 * for each ring (some 200 bytes) is not part of it, nor what rounding
+	 * up to whole blocks of 2 MiB adds; below 64 KiB there are no blocks.
 	 */
 	size_t memory_max;
 	enum perfclock_late late;
