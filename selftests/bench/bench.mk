@@ -19,7 +19,7 @@ bench: $(BUILD)/bench/bench_order ## what ordering costs: table, JSON, SVG
 	selftests/bench/bench_order_report --plot $(BUILD)/bench.svg \
 		$(BUILD)/bench.json
 
-bench-check: bench ## the same, and whether the ratios that we promise hold
+bench-check: bench ## bench, and whether the ratios that we promise hold
 	selftests/bench/bench_order_report --check $(BUILD)/bench.json
 
 bench-programs: $(BENCH_BINS)
