@@ -14,3 +14,19 @@ inject-module:
 check-attack: all ## attacks on the promise, in guests (about 5 minutes)
 	@scripts/install-deps build vm
 	scripts/tap-run --log $(BUILD)/check --timeout 900 selftests/inject/attack
+
+$(BUILD)/tests/inject/fuzz_node: selftests/inject/fuzz_node.c
+	@mkdir -p $(@D)
+	$(CC) -D_GNU_SOURCE -Iuapi -std=gnu11 -O2 -g -Wall -Wextra -static \
+		-o $@ $< -lpthread
+
+# As nobody and as root, half of the time each; without line breaks.
+fuzz_node = chmod 755 $(1); su nobody -s /bin/sh -c "$(1) $(2) 1" && $(1) $(2) 2
+
+.PHONY: fuzz-node
+fuzz-node: SECONDS = 600
+fuzz-node: $(BUILD)/tests/inject/fuzz_node ## SECONDS=600: senseless calls on the nodes, in the debug kernel
+	@scripts/install-deps build vm debug
+	selftests/vm/run --kernel debug --name fuzz-node \
+		--timeout $$(($(SECONDS) + 300)) --file $<:/test/fuzz_node -- \
+		sh -c '$(call fuzz_node,/test/fuzz_node,$(shell expr $(SECONDS) / 2))'
