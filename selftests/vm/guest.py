@@ -133,10 +133,11 @@ def build_program(source, arch='amd64'):
     if not os.path.exists(path) or \
             os.path.getmtime(path) < os.path.getmtime(source):
         cc = {'amd64': 'cc', 'arm64': 'aarch64-linux-gnu-gcc'}[arch]
+        # Another run may be at it as well.
+        mine = '%s.%d' % (path, os.getpid())
         debian.run([cc, '-O2', '-Wall', '-static', '-I',
-                    os.path.join(builder.TOP, 'uapi'), '-o', path + '.tmp',
-                    source])
-        os.rename(path + '.tmp', path)
+                    os.path.join(builder.TOP, 'uapi'), '-o', mine, source])
+        os.rename(mine, path)
     return path
 
 
