@@ -101,8 +101,9 @@ class Guest:
             if not shutil.which(argv[0]):
                 raise debian.Error(argv[0] + ' is missing: run '
                                    '"scripts/install-deps vm matrix"')
-            result = machine.boot(argv, log, self.timeout, show,
-                                  self.pauses)
+            result = machine.boot(argv, log, self.timeout, show, self.pauses,
+                                  machine.COME_UP +
+                                  machine.COME_UP_CPU * self.cpus)
         finally:
             if os.path.exists(initrd):
                 os.unlink(initrd)

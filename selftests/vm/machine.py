@@ -14,7 +14,8 @@ PORT = 'perfclock.report'
 # not hear of an interrupt). Until init says hello, nothing of ours has run, so
 # such a boot says nothing about us: it is told of, and made once more.
 BOOTS = 3
-COME_UP = 150           # seconds for the hello
+COME_UP = 120           # seconds for the hello, and for each CPU
+COME_UP_CPU = 15        # so many more, on a busy host
 
 # What a healthy kernel never says. Each is searched for in every line.
 TROUBLE = re.compile('|'.join((
