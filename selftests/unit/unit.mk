@@ -33,7 +33,8 @@ $(BUILD)/tests/unit/test_alloc_faults: UNIT_WRAP = malloc calloc realloc \
 # Tests with threads once more, library and all under the thread sanitizer, in
 # a build of its own. Other rooms: add yours here.
 TSAN_TESTS += unit/test_watermark unit/test_session unit/test_session_threads \
-	      unit/test_session_wait live/test_clock_sources
+	      unit/test_session_wait unit/test_perfdata_sort \
+	      live/test_clock_sources
 ifeq ($(SANITIZE),)
 TSAN_BINS = $(TSAN_TESTS:%=$(BUILD)/tsan/tests/%.tsan)
 TAP_PROGRAMS += $(TSAN_BINS)

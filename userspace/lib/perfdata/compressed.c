@@ -136,7 +136,10 @@ static int front(struct perfclock_perfdata *p, struct pd_raw *r)
 	}
 	if (i->used - i->at < size)
 		return 0;
-	*r = (struct pd_raw){ at, size, get_u32(at, big), i->offset, true };
+	*r = (struct pd_raw){
+		.data = at, .size = size, .type = get_u32(at, big),
+		.offset = i->offset, .inner = true,
+	};
 	i->at += size;
 	return 1;
 }

@@ -35,7 +35,7 @@
 #define PD_MAX_PREFIX	(64u << 20)	/* before the data, from a stream */
 #define PD_MAX_STRING	4096u		/* of a feature */
 #ifndef PD_INPUT_BUFFER			/* the fuzzer wants it small */
-#define PD_INPUT_BUFFER	(1u << 20)
+#define PD_INPUT_BUFFER	(256u << 10)
 #endif
 #define PD_FEATURES	256u
 #define PD_RECORD_HEADER 8u
@@ -186,12 +186,17 @@ const struct pd_id *pd_id_find(const struct perfclock_perfdata *p,
 uint32_t pd_stream_of(struct perfclock_perfdata *p, uint64_t offset,
 		      enum perfclock_stream_kind kind, int64_t key);
 
-/* A record as it stands in the file. */
+/*
+ * A record as it stands in the file. Size and type, which are written one
+ * after the other, are apart: compilers copy neighbours by one wide load, and
+ * that would wait for both writes to reach the cache.
+ */
 struct pd_raw {
 	const uint8_t *data;
-	uint32_t size, type;
-	uint64_t offset;
+	uint32_t size;
 	bool inner;
+	uint64_t offset;
+	uint32_t type;
 };
 
 /* check.c: false after a fault was told */

@@ -7,19 +7,24 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/*
+ * There are two buffers: one is filled while a thread writes the other. The
+ * thread begins with the first full buffer, so that little output needs none.
+ */
 struct pd_output {
 	int fd;
 	int error;		/* -errno of the first write that failed */
 	uint64_t pos;		/* bytes given so far */
-	uint8_t *buf;
+	uint8_t *buf;		/* the one being filled */
 	size_t used;
+	struct pd_writer *writer;
 };
 
 /* 0, -ENOMEM. Writes go on from the descriptor's position. */
 int pd_output_init(struct pd_output *o, int fd);
 void pd_output_free(struct pd_output *o);
 void pd_output_bytes(struct pd_output *o, const void *bytes, size_t n);
-/* All bytes out. 0, or the error. */
+/* All bytes out, none under way. 0, or the error. */
 int pd_output_flush(struct pd_output *o);
 
 /* n bytes from a place, whole. 0, -EIO (there are fewer), -errno. */

@@ -47,8 +47,10 @@ static int outer_next(struct perfclock_perfdata *p, struct pd_raw *r)
 	if (!at || left < PD_RECORD_HEADER)
 		return cut(p, at ? left : pd_input_left(&p->in),
 			   PD_RECORD_HEADER);
-	*r = (struct pd_raw){ at, get_u16(at + 6, big), get_u32(at, big),
-			      pos, false };
+	*r = (struct pd_raw){
+		.data = at, .size = get_u16(at + 6, big),
+		.type = get_u32(at, big), .offset = pos,
+	};
 	if (r->size < PD_RECORD_HEADER) {
 		pd_fault(p, FATAL, pos, "size", "record size %u, less than "
 			 "its header", r->size);

@@ -25,7 +25,7 @@
 
 #define MEMORY_DEFAULT	((size_t)256 << 20)
 #define MEMORY_MIN	((size_t)4 << 20)
-#define MEMORY_OTHER	((size_t)3 << 20)	/* buffers of input, output */
+#define MEMORY_OTHER	((size_t)3 << 19)	/* buffers of input, output */
 #define PROGRESS_BYTES	(4u << 20)
 #define MOVED_MAX	(1u << 20)
 
@@ -309,13 +309,15 @@ static int restart(struct sorter *s, struct muted *m,
 	m->opts = s->p->opts;
 	m->left = s->p->info.notes + s->p->info.damages;
 	err = perfclock_perfdata_open_fd(second, s->p->in.fd, &opts);
+	if (!err)
+		err = pd_output_flush(&s->out);
 	if (err)
 		return err;
 	if (ftruncate(s->out.fd, 0) || lseek(s->out.fd, 0, SEEK_SET))
 		return -errno;
 	s->p = *second;
-	s->out.pos = s->out.used = 0;
-	s->window.nr = s->window.used = 0;
+	s->out.pos = 0;
+	window_clear(&s->window);
 	memset(&s->st, 0, sizeof(s->st));
 	s->aside_used = s->nr_moved = 0;
 	s->key = s->newest = s->emitted = s->data_bytes = s->told = 0;

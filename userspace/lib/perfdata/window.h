@@ -7,6 +7,10 @@
  * is then the result; else the caller begins a new run and merges at the end.
  *
  * Equal keys leave in the order in which they came.
+ *
+ * Records lie in chunks of an arena. A chunk whose records have all left is
+ * used anew: as records come nearly in order, those of a chunk leave together
+ * and what stays need not be moved.
  */
 #ifndef PERFCLOCK_LIB_PERFDATA_WINDOW_H
 #define PERFCLOCK_LIB_PERFDATA_WINDOW_H
@@ -36,13 +40,24 @@ struct window_entry {
 	uint32_t size;		/* of the record; top bit: payload behind it */
 };
 
+struct window_chunk {
+	uint32_t live;		/* records that begin in it */
+	uint32_t next_free;
+};
+
 struct window {
 	uint8_t *arena, *spare;
-	size_t arena_size, spare_size, used;
-	size_t arena_max;
+	size_t arena_size, spare_size;	/* allocated */
+	size_t used;			/* bytes of the records inside */
+	size_t tail, tail_end;		/* in the chunk that is being filled */
+	struct window_chunk *chunks;
+	size_t chunk_room;
+	uint32_t nr_chunks, max_chunks;	/* begun so far, at most */
+	uint32_t nr_free, first_free;	/* of those begun */
 	struct window_entry *entries, *scratch;
 	size_t room, scratch_room, nr;
 	size_t entries_max;
+	size_t sorted;			/* so many are in order, from the first */
 };
 
 /* 0 or a negative number, which window_emit() then returns. */
@@ -51,6 +66,8 @@ typedef int (*window_fn)(const struct sort_record *r, void *ctx);
 /* memory: the bound for all of it; it grows up to that. */
 void window_init(struct window *w, size_t memory);
 void window_free(struct window *w);
+/* Without records, as after window_init(); memory is kept. */
+void window_clear(struct window *w);
 /* Not before a record of 64 KiB may fail to fit. */
 bool window_full(const struct window *w);
 /* Time to emit, if the next record has a stamp of its own. */
