@@ -27,8 +27,9 @@ TAP_PROGRAMS += selftests/unit/test_order_mutations.py
 TAP_PROGRAMS += Documentation/model/test_model
 
 # Has the allocators' place taken, to let each call fail in turn.
-$(BUILD)/tests/unit/test_alloc_faults: UNIT_WRAP = malloc calloc realloc \
-	posix_memalign aligned_alloc strdup free
+FAULTY := test_alloc_faults test_perfdata_nomem
+$(FAULTY:%=$(BUILD)/tests/unit/%): UNIT_WRAP = malloc calloc realloc \
+	posix_memalign aligned_alloc strdup strndup free
 
 # Tests with threads once more, library and all under the thread sanitizer, in
 # a build of its own. Other rooms: add yours here.
