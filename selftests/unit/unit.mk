@@ -26,9 +26,9 @@ TAP_PROGRAMS += selftests/unit/test_order_mutations.py
 # The rule itself, as a model for spin.
 TAP_PROGRAMS += Documentation/model/test_model
 
-# Has the allocators' place taken, to let each call fail in turn.
-FAULTY := test_alloc_faults test_perfdata_nomem
-$(FAULTY:%=$(BUILD)/tests/unit/%): UNIT_WRAP = malloc calloc realloc \
+# Have the allocators' place taken, to let each call fail in turn.
+FAULTY := selftests/unit/test_alloc_faults.c selftests/unit/test_perfdata_nomem.c
+$(FAULTY:selftests/%.c=$(BUILD)/tests/%): UNIT_WRAP = malloc calloc realloc \
 	posix_memalign aligned_alloc strdup strndup free
 
 # Tests with threads once more, library and all under the thread sanitizer, in
@@ -49,11 +49,11 @@ $(BUILD)/tsan/tests/%.tsan: tsan-build
 	ln -sf $(notdir $*) $@
 endif
 
-# The same with the address and undefined behaviour sanitizers; not the one
-# that has the allocators' place itself, nor the long one, which is more of
-# what the others do.
+# The same with the address and undefined behaviour sanitizers; not those
+# that have the allocators' place themselves, nor the long one, which is more
+# of what the others do.
 ASAN_TESTS += $(patsubst selftests/%.c,%,$(filter-out \
-	%/test_alloc_faults.c %/test_explore.c,$(UNIT_SRCS)))
+	$(FAULTY) %/test_explore.c,$(UNIT_SRCS)))
 ifeq ($(SANITIZE),)
 ASAN_BINS = $(ASAN_TESTS:%=$(BUILD)/asan/tests/%.asan)
 TAP_PROGRAMS += $(ASAN_BINS)
