@@ -240,7 +240,9 @@ static int keep_from(struct window *w, size_t first, size_t bytes)
 	w->nr -= first;
 	w->sorted = w->nr;
 	w->used -= bytes;
-	memmove(w->entries, w->entries + first, w->nr * sizeof(*w->entries));
+	if (w->nr)	/* entries may be NULL, where there never was one */
+		memmove(w->entries, w->entries + first,
+			w->nr * sizeof(*w->entries));
 	/* Much of what is free may lie between records that stay. */
 	if (free_bytes(w) < (w->max_chunks * CHUNK - w->used) / 2)
 		return compact(w);
