@@ -25,7 +25,7 @@ fuzz_node = chmod 755 $(1); su nobody -s /bin/sh -c "$(1) $(2) 1" && $(1) $(2) 2
 
 .PHONY: fuzz-node
 fuzz-node: SECONDS = 600
-fuzz-node: $(BUILD)/tests/inject/fuzz_node ## SECONDS=600: senseless calls on the nodes, in the debug kernel
+fuzz-node: $(BUILD)/tests/inject/fuzz_node ## SECONDS=600: senseless calls on the nodes
 	@scripts/install-deps build vm debug
 	selftests/vm/run --kernel debug --name fuzz-node \
 		--timeout $$(($(SECONDS) + 300)) --file $<:/test/fuzz_node -- \
