@@ -21,6 +21,10 @@ FUZZ_CFLAGS := -std=gnu11 -g -O1 -fno-strict-aliasing -Wall -Wextra \
 TAP_PROGRAMS += selftests/fuzz/test-recordings selftests/fuzz/test-fuzz
 selftests/fuzz/test-recordings: $(TOOL) $(FUZZ_GEN)
 selftests/fuzz/test-fuzz: $(FUZZ_GEN)
+ifeq ($(SANITIZE),)
+TAP_PROGRAMS += selftests/fuzz/test-malformed
+selftests/fuzz/test-malformed: asan-build $(FUZZ_GEN)
+endif
 
 $(FUZZ_GEN): selftests/fuzz/gen.c selftests/fuzz/gen.h \
 	     userspace/lib/include/perfclock/perfdata.h

@@ -61,7 +61,8 @@ TAP_PROGRAMS += $(ASAN_BINS)
 .PHONY: asan-build
 asan-build:
 	+$(MAKE) --no-print-directory -s BUILD=$(BUILD)/asan \
-		SANITIZE=address,undefined $(ASAN_TESTS:%=$(BUILD)/asan/tests/%)
+		SANITIZE=address,undefined \
+		$(ASAN_TESTS:%=$(BUILD)/asan/tests/%) $(BUILD)/asan/perfclock
 
 $(BUILD)/asan/tests/%.asan: asan-build
 	ln -sf $(notdir $*) $@

@@ -406,7 +406,8 @@ static int read_feature(struct perfclock_perfdata *p, unsigned int feature,
 	}
 	if (have > sizeof(bytes))
 		have = sizeof(bytes);
-	err = pd_input_at(&p->in, s.offset, bytes, have);
+	if (have)	/* an empty one may be said to be anywhere */
+		err = pd_input_at(&p->in, s.offset, bytes, have);
 	if (!err)
 		pd_feature_check(p, feature, bytes, have, s.size, s.offset);
 	return err;
