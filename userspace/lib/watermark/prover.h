@@ -47,4 +47,10 @@ int prover_fd(struct provider *p);
 int prover_ack(struct provider *p);
 void prover_info(struct provider *p, struct perfclock_info *info);
 
+/* What the provider_ops of all who have such a thread share. */
+#define PROVER_OPS						\
+	.proven = true, .close = prover_close,			\
+	.watermark = prover_watermark, .wait = prover_wait,	\
+	.fd = prover_fd, .ack = prover_ack, .info = prover_info
+
 #endif /* PERFCLOCK_WATERMARK_PROVER_H */

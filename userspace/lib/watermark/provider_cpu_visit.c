@@ -43,12 +43,6 @@ static int cpu_visit_open(struct provider *p,
 
 const struct provider_ops provider_cpu_visit = {
 	.name = "cpu-visit",
-	.proven = true,
 	.open = cpu_visit_open,
-	.close = prover_close,
-	.watermark = prover_watermark,
-	.wait = prover_wait,
-	.fd = prover_fd,
-	.ack = prover_ack,
-	.info = prover_info,
+	PROVER_OPS,
 };

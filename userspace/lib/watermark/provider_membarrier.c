@@ -92,12 +92,6 @@ static int membarrier_open(struct provider *p,
 
 const struct provider_ops provider_membarrier = {
 	.name = "membarrier",
-	.proven = true,
 	.open = membarrier_open,
-	.close = prover_close,
-	.watermark = prover_watermark,
-	.wait = prover_wait,
-	.fd = prover_fd,
-	.ack = prover_ack,
-	.info = prover_info,
+	PROVER_OPS,
 };
