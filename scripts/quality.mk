@@ -7,7 +7,8 @@ TAP_PROGRAMS += scripts/lint scripts/check-abi scripts/check-docs
 .PHONY: lint check-abi check-docs
 lint: ## static checks: format, analysers, shell, spelling, licences
 	scripts/install-deps lint
-	scripts/tap-run --log $(BUILD)/check 'scripts/lint --all'
+	scripts/tap-run --log $(BUILD)/check --timeout 7200 \
+		'scripts/lint --all'
 
 check-abi: all ## exported symbols = symbol map = headers; headers stand alone
 	BUILD=$(BUILD) scripts/tap-run --log $(BUILD)/check scripts/check-abi
