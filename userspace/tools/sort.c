@@ -82,17 +82,19 @@ static mode_t mode_of(const char *in)
 	return S_ISREG(st.st_mode) ? st.st_mode & 0777 : 0600;
 }
 
-static void report(const struct sort_options *o,
-		   const struct perfclock_perfdata_sort_stats *st,
-		   const struct faults *faults)
+/* 0, or -errno, told of: the figures could not be written. */
+static int report(const struct sort_options *o,
+		  const struct perfclock_perfdata_sort_stats *st,
+		  const struct faults *faults)
 {
 	struct json j;
+	int err;
 
 	if (!to_stdout(o) && (!o->json.on || o->json.path))
 		printf("%llu records, %llu of them moved forward in time, to "
 		       "%s\n", (ull)st->records, (ull)st->behind, o->out);
 	if (!o->json.on)
-		return;
+		return 0;
 	json_init(&j, false);
 	json_object_begin(&j, NULL);
 	json_u64(&j, "records", st->records);
@@ -104,8 +106,9 @@ static void report(const struct sort_options *o,
 	json_u64(&j, "merged_runs", st->runs);
 	faults_json(faults, &j);
 	json_object_end(&j);
-	json_write(&j, o->json.path);
+	err = json_write(&j, o->json.path);
 	json_free(&j);
+	return err;
 }
 
 static int sort_to(struct sort_options *o, struct faults *faults,
@@ -160,8 +163,8 @@ static int sort_file(struct sort_options *o, const char *in)
 	new_file_drop(&out);
 	if (err)
 		status = err;
-	if (status != TOOL_FAILED)
-		report(o, &st, &faults);
+	if (status != TOOL_FAILED && report(o, &st, &faults))
+		status = TOOL_FAILED;
 	perfclock_perfdata_close(data);
 	faults_free(&faults);
 	return status;

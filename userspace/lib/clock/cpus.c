@@ -127,6 +127,12 @@ static int want(struct cpus *c, const struct perfclock_open_opts *o)
 	return 0;
 }
 
+/* What is missing is ours, not the machine's. */
+static bool scarce(int err)
+{
+	return err == -ENOMEM || err == -EMFILE || err == -ENFILE;
+}
+
 int cpus_init(struct cpus *c, const struct perfclock_open_opts *o)
 {
 	int err;
@@ -137,7 +143,7 @@ int cpus_init(struct cpus *c, const struct perfclock_open_opts *o)
 	if (!err)
 		err = cpus_look(c);
 	if (err)
-		err = clock_fail(o, err == -ENOMEM ? err : -ENODEV,
+		err = clock_fail(o, scarce(err) ? err : -ENODEV,
 				 "can't tell which CPUs there are (" CPU_DIR "online): %s",
 				 strerror(-err));
 	else

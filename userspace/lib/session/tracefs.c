@@ -100,8 +100,12 @@ int pc_tracepoint(struct perfclock_session *s, const char *system,
 	f = fopen(path, "re");
 	if (!f) {
 		err = -errno;
-		return err == -EACCES ? no_tracefs(s, err) :
-					unknown(s, events, system, name);
+		if (err == -EACCES)
+			return no_tracefs(s, err);
+		if (err == -ENOENT)
+			return unknown(s, events, system, name);
+		return pc_session_fail(s, err, "event %s:%s: %s: %s", system,
+				       name, path, strerror(-err));
 	}
 	got = fscanf(f, "%llu", &id);
 	fclose(f);

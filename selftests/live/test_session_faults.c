@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Sessions in a process that gets no luck: no descriptor left at any moment,
+ * signals without end, a fork in the middle.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+
+#include "live.h"
+
+static const char *const providers[] = { "membarrier", "cpu-visit" };
+
+#define FOR_EACH_PROVIDER(i) \
+	for (i = 0; i < sizeof(providers) / sizeof(providers[0]); i++)
+
+static struct live_seen seen;
+static char error[512];
+
+/* A session on all CPUs that has events to read. 0, or what went wrong. */
+static int open_session(struct perfclock_session **s, const char *provider)
+{
+	struct perfclock_session_opts o = {
+		.sz = sizeof(o), .clock = PERFCLOCK_MONOTONIC,
+		.provider = provider, .interval_ns = 1000000,
+		.error = error, .error_size = sizeof(error),
+	};
+	int err = perfclock_session_new(s, &o);
+
+	if (err)
+		return err;
+	err = perfclock_session_add(*s, LOAD_EVENT, NULL);
+	if (err >= 0)
+		err = perfclock_session_start(*s);
+	if (err < 0) {
+		snprintf(error, sizeof(error), "%s",
+			 perfclock_session_error(*s));
+		perfclock_session_free(*s);
+	}
+	return err < 0 ? err : 0;
+}
+
+static void need_session(struct perfclock_session **s, const char *provider)
+{
+	int err = open_session(s, provider);
+
+	if (err)
+		SKIP("%.200s", error);
+	memset(&seen, 0, sizeof(seen));
+}
+
+/* Poll for so long; nothing but success, or a signal, is expected. */
+static void poll_for(struct perfclock_session *s, uint64_t ms)
+{
+	const uint64_t end = live_now() + ms * 1000000;
+	long n;
+
+	while (live_now() < end) {
+		n = perfclock_session_poll(s, 10, live_see, &seen);
+		if (n < 0)
+			ASSERT_EQ(n, -EINTR);
+	}
+}
+
+static void finish(struct perfclock_session *s)
+{
+	struct perfclock_session_stats st;
+	long n;
+
+	do {
+		n = perfclock_session_finish(s, live_see, &seen);
+	} while (n == -EINTR);
+	ASSERT_OP(n, >=, 0);
+	st = live_stats(s);
+	EXPECT_EQ(st.late, 0);
+	EXPECT_EQ(seen.disorder, 0);
+	EXPECT_EQ(st.read, st.delivered + st.dropped);
+	EXPECT_EQ(st.held, 0);
+	EXPECT_EQ(st.samples, seen.samples);
+	EXPECT_EQ(st.lost, seen.lost);
+	perfclock_session_free(s);
+}
+
+static int count_files(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	int n = 0;
+
+	ASSERT(dir);
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n;
+}
+
+/*
+ * Ever one descriptor more, until it works: each time -EMFILE, said in words,
+ * and every descriptor is given back.
+ */
+static void sweep(const char *provider)
+{
+	struct perfclock_session *s;
+	struct rlimit old, few;
+	int err, before = count_files(), refusals = 0, first;
+
+	getrlimit(RLIMIT_NOFILE, &old);
+	few = old;
+	first = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	close(first);
+	do {
+		few.rlim_cur = first + refusals;
+		setrlimit(RLIMIT_NOFILE, &few);
+		error[0] = 0;
+		err = open_session(&s, provider);
+		setrlimit(RLIMIT_NOFILE, &old);
+		if (err) {
+			EXPECT_EQ(err, -EMFILE);
+			EXPECT(strstr(error, "open files"));
+			EXPECT_EQ(count_files(), before);
+			refusals++;
+		}
+	} while (err && refusals < 100 && !tap_failed);
+	if (tap_failed)
+		printf("# with %d more: %d, %s\n", refusals, err, error);
+	ASSERT_EQ(err, 0);
+	EXPECT_OP(refusals, >, 2);
+	memset(&seen, 0, sizeof(seen));
+	poll_for(s, 20);
+	finish(s);
+	EXPECT_EQ(count_files(), before);
+}
+
+static void each_number_of_descriptors_is_survived(void)
+{
+	struct perfclock_session *s;
+	size_t i;
+
+	need_session(&s, NULL);		/* or skip */
+	perfclock_session_free(s);
+	FOR_EACH_PROVIDER(i)
+		sweep(providers[i]);
+}
+
+static volatile sig_atomic_t signals;
+
+static void on_signal(int sig)
+{
+	signals++;
+}
+
+static void a_storm_of_signals_breaks_nothing(void)
+{
+	struct itimerval storm = { .it_value.tv_usec = 100,
+				   .it_interval.tv_usec = 100 }, calm = { 0 };
+	struct sigaction sa = { .sa_handler = on_signal };
+	struct perfclock_session *s;
+	struct load load;
+	size_t i;
+
+	sigaction(SIGALRM, &sa, NULL);
+	FOR_EACH_PROVIDER(i) {
+		signals = 0;
+		need_session(&s, providers[i]);
+		load_start(&load, 2);
+		setitimer(ITIMER_REAL, &storm, NULL);
+		poll_for(s, 500);
+		finish(s);
+		setitimer(ITIMER_REAL, &calm, NULL);
+		load_stop(&load);
+		EXPECT_OP(signals, >, 100);
+		EXPECT_OP(seen.samples, >, 100);
+	}
+}
+
+/* The child may close what it inherited; the parent does not notice. */
+static void a_fork_in_the_middle_breaks_nothing(void)
+{
+	struct perfclock_session *s;
+	struct load load;
+	int i, status;
+	pid_t pid;
+
+	need_session(&s, NULL);
+	load_start(&load, 2);
+	for (i = 0; i < 10; i++) {
+		poll_for(s, 20);
+		fflush(stdout);
+		pid = fork();
+		ASSERT_OP(pid, >=, 0);
+		if (!pid) {
+			if (i % 2)
+				perfclock_session_free(s);
+			_exit(0);
+		}
+		poll_for(s, 20);
+		ASSERT_EQ(waitpid(pid, &status, 0), pid);
+		EXPECT_EQ(status, 0);
+	}
+	load_stop(&load);
+	finish(s);
+	EXPECT_OP(seen.samples, >, 100);
+}
+
+static const struct tap_test tests[] = {
+	{ "each_number_of_descriptors_is_survived",
+	  each_number_of_descriptors_is_survived },
+	{ "a_storm_of_signals_breaks_nothing",
+	  a_storm_of_signals_breaks_nothing },
+	{ "a_fork_in_the_middle_breaks_nothing",
+	  a_fork_in_the_middle_breaks_nothing },
+};
+
+TAP_MAIN(tests)
