@@ -141,3 +141,22 @@ expedite_storm()
 	done
 	sleep 5
 }
+
+# crowd SECONDS node|zero: 16 processes of nobody's.
+crowd()
+{
+	su nobody -s /bin/sh -c "crowd_node $1 $2" || touch /tmp/crowd.failed
+}
+
+# crowd_attack NAME ARGUMENT...: a session beside processes that call something
+# else, and one beside as many that call the node; to /tmp/NAME.json
+crowd_attack()
+{
+	out=$1
+	shift
+	trace calm 10 "crowd 7 zero" "$@" &&
+		trace crowded 10 "crowd 7 node" "$@" || return 1
+	printf '{"calm": %s, "crowded": %s}\n' "$(cat /tmp/calm.json)" \
+		"$(cat /tmp/crowded.json)" >"/tmp/$out.json"
+	[ ! -e /tmp/crowd.failed ]
+}
