@@ -105,6 +105,7 @@ enum pc_session_state {
 
 struct perfclock_session {
 	enum pc_session_state state;
+	unsigned char *here;	/* 1; 0 in a fork's child; NULL: not known */
 	struct perfclock *clock;
 	enum perfclock_clockid clockid;
 	const char *provider;	/* static string */
@@ -171,6 +172,9 @@ struct perfclock_session {
 };
 
 /* session.c: note the error line; returns err. */
+bool pc_session_is_forked(const struct perfclock_session *s);
+/* 0, or -ECHILD, told of: the session is of the process that forked us. */
+int pc_session_refuse_forked(struct perfclock_session *s);
 int pc_session_fail(struct perfclock_session *s, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 int pc_session_no_memory(struct perfclock_session *s);

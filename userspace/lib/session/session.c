@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include "clock/futex.h"
 #include "opts.h"
 #include "session/internal.h"
 #include "session/threads.h"
@@ -18,6 +20,7 @@
 #define RING_BIG	((size_t)16 << 20)
 #define INTERVAL_DEFAULT 10000000
 #define ADOPTED_WAIT	1000000000
+#define HOME_BYTES	4096	/* of a page that a fork wipes */
 
 int pc_session_fail(struct perfclock_session *s, int err, const char *fmt, ...)
 {
@@ -232,6 +235,31 @@ static void tell_caller(const struct perfclock_session *s,
 		snprintf(o->error, o->error_size, "%s", s->error);
 }
 
+/*
+ * A child that was forked has the session's memory, but neither its rings'
+ * (the kernel does not copy those) nor its threads; and what it does to the
+ * files it does to the parent's session.
+ */
+static void note_home(struct perfclock_session *s)
+{
+	s->here = wiped_on_fork_new(HOME_BYTES);
+	if (s->here)
+		*s->here = 1;
+}
+
+bool pc_session_is_forked(const struct perfclock_session *s)
+{
+	return s->here && !*s->here;
+}
+
+int pc_session_refuse_forked(struct perfclock_session *s)
+{
+	if (!pc_session_is_forked(s))
+		return 0;
+	return pc_session_fail(s, -ECHILD, "session: of the process that "
+			       "forked this one; here it can only be freed");
+}
+
 int perfclock_session_new(struct perfclock_session **sp,
 			  const struct perfclock_session_opts *opts)
 {
@@ -253,6 +281,7 @@ int perfclock_session_new(struct perfclock_session **sp,
 	s->online_fd = s->message_fd = -1;
 	s->target.cgroup_fd = s->target.child_fd = -1;
 	s->online_path = PC_CPUS_ONLINE;
+	note_home(s);
 	err = session_init(s, &o);
 	if (err) {
 		tell_caller(s, &o);
@@ -288,6 +317,8 @@ void perfclock_session_free(struct perfclock_session *s)
 	free(s->readers);
 	free(s->published_rings);
 	pthread_mutex_destroy(&s->lock);
+	if (s->here)
+		munmap(s->here, HOME_BYTES);
 	free(s);
 }
 
@@ -329,8 +360,10 @@ static int set_going(struct perfclock_session *s)
 
 int perfclock_session_start(struct perfclock_session *s)
 {
-	int err;
+	int err = pc_session_refuse_forked(s);
 
+	if (err)
+		return err;
 	if (s->state != PC_SESSION_NEW)
 		return pc_session_fail(s, -EINVAL, "session: started before");
 	if (!s->nr_events)
@@ -350,8 +383,10 @@ int perfclock_session_start(struct perfclock_session *s)
 long perfclock_session_poll(struct perfclock_session *s, int timeout_ms,
 			    perfclock_event_fn fn, void *ctx)
 {
-	long ret;
+	long ret = pc_session_refuse_forked(s);
 
+	if (ret)
+		return ret;
 	if (s->state != PC_SESSION_RUNNING ||
 	    s->flags & PERFCLOCK_SESSION_OVERWRITE)
 		return pc_session_fail(s, -EINVAL, "poll: of a running "
@@ -392,8 +427,10 @@ static void wait_for_adopted(struct perfclock_session *s)
 long perfclock_session_finish(struct perfclock_session *s,
 			      perfclock_event_fn fn, void *ctx)
 {
-	long ret;
+	long ret = pc_session_refuse_forked(s);
 
+	if (ret)
+		return ret;
 	if (s->state == PC_SESSION_NEW)
 		return pc_session_fail(s, -EINVAL, "session: not started");
 	if (s->state == PC_SESSION_FINISHED)

@@ -97,8 +97,10 @@ long pc_snapshot(struct perfclock_session *s)
 long perfclock_session_snapshot(struct perfclock_session *s,
 				perfclock_event_fn fn, void *ctx)
 {
-	long n;
+	long n = pc_session_refuse_forked(s);
 
+	if (n)
+		return n;
 	if (s->state != PC_SESSION_RUNNING ||
 	    !(s->flags & PERFCLOCK_SESSION_OVERWRITE))
 		return pc_session_fail(s, -EINVAL, "snapshot: of a running "

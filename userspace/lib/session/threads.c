@@ -490,10 +490,10 @@ static void free_chunks(struct pc_chunk *c)
 	}
 }
 
-static void thread_fini(struct pc_thread *t)
+static void thread_fini(struct pc_thread *t, bool forked)
 {
 	atomic_store(&t->quit, true);
-	if (t->started) {
+	if (t->started && !forked) {
 		kick(t);
 		pthread_join(t->id, NULL);
 	}
@@ -508,15 +508,17 @@ static void thread_fini(struct pc_thread *t)
 
 void pc_threads_fini(struct perfclock_session *s)
 {
+	const bool forked = pc_session_is_forked(s);
 	struct pc_threads *all = s->threads;
 	unsigned int i;
 
 	if (!all)
 		return;
 	for (i = 0; i < all->nr; i++)
-		thread_fini(&all->thread[i]);
+		thread_fini(&all->thread[i], forked);
 	if (all->ready_fd >= 0) {
-		pc_waiter_remove(&s->waiter, all->ready_fd);
+		if (!forked)
+			pc_waiter_remove(&s->waiter, all->ready_fd);
 		close(all->ready_fd);
 	}
 	free(all->thread);

@@ -15,6 +15,10 @@
  * any thread at any time, _stop() from a signal handler too. A callback may
  * call these three and use perfclock_session_clock().
  *
+ * A session is of the process that made it. In a child that was forked,
+ * _start(), _poll(), _finish() and _snapshot() answer -ECHILD; _free() gives
+ * back what is the child's, and the parent's session does not notice.
+ *
  * Where a call fails, perfclock_session_error() says what failed, on what, and
  * what to do.
  */
