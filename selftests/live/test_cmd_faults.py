@@ -4,6 +4,7 @@
 writes that do only a part, no descriptors left, disks that are full."""
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -166,25 +167,59 @@ def a_full_disk_is_told_of_by_live_commands():
                   '0.1'],
                  ['info', '--json=/dev/full']):
         told_of_a_full_disk(args)
+    with open('/dev/full', 'w') as full:
+        for args in (['trace'] + few, ['compare'] + few,
+                     ['stat', 'syscalls', '--duration', '0.1']):
+            told_of_a_full_disk(args, stdout=full)
+
+
+def on_a_small_disk(*args, size='64k'):
+    """Run with such a disk at /mnt: the command's end and what it said, and
+    on stdout what it left there."""
+    need_root()
+    script = ('mount -t tmpfs -o size=%s none /mnt && "$@" >/dev/null; '
+              'status=$?; ls -A /mnt; exit $status' % size)
+    got = subprocess.run(['unshare', '-m', 'sh', '-c', script, 'sh',
+                          PERFCLOCK] + list(args), capture_output=True,
+                         text=True, timeout=60)
+    if 'unshare' in got.stderr or 'mount' in got.stderr:
+        raise Skip('no mount namespace: ' + got.stderr.strip())
+    return got
 
 
 @test
 def a_disk_that_gets_full_is_told_of_and_cleaned_up():
-    need_root()
-    script = ('mount -t tmpfs -o size=64k none /mnt && "$@"; status=$?; '
-              'ls -A /mnt; exit $status')
     with tempfile.TemporaryDirectory() as d:
         path = d + '/large.data'
         with open(path, 'wb') as f:
-            subprocess.run([GEN, '--large', str(1 << 20), '0'], stdout=f,
+            subprocess.run([GEN, '--large', str(8 << 20), '0'], stdout=f,
                            check=True)
-        got = subprocess.run(['unshare', '-m', 'sh', '-c', script, 'sh',
-                              PERFCLOCK, 'sort', path, '-o', '/mnt/out'],
-                             capture_output=True, text=True, timeout=60)
-    if 'unshare' in got.stderr or 'mount' in got.stderr:
-        raise Skip('no mount namespace: ' + got.stderr.strip())
+        for args in (['-o', '/mnt/out'],
+                     ['-o', d + '/out', '--memory', '4', '--tmp-dir', '/mnt']):
+            got = on_a_small_disk('sort', path, *args)
+            check(got.returncode == 1 and 'No space left' in got.stderr,
+                  '%s: exit %d: %s' % (args, got.returncode, got.stderr))
+            check(not got.stdout, 'left behind: ' + got.stdout)
+            check(os.listdir(d) == ['large.data'], str(os.listdir(d)))
+
+
+@test
+def a_disk_that_gets_full_while_tracing_is_told_of():
+    need_tracepoints()
+    with Load(online()[:2]):
+        got = on_a_small_disk('trace', '-e', EVENT, '-a', '-o', '/mnt/out',
+                              '--duration', '20')
     check(got.returncode == 1 and 'No space left' in got.stderr, got.stderr)
-    check(not got.stdout, 'left behind: ' + got.stdout)
+
+
+@test
+def a_picture_without_its_end_is_told_of():
+    need_tracepoints()
+    if not shutil.which('gnuplot'):
+        raise Skip('gnuplot is not installed (Debian: gnuplot-nox)')
+    got = on_a_small_disk('compare', '-e', EVENT, '--duration', '0.1',
+                          '--plot', '/mnt/out.svg', size='4k')
+    check(got.returncode == 1 and '/mnt/out.svg' in got.stderr, got.stderr)
 
 
 if __name__ == '__main__':

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common.h"
@@ -216,11 +217,32 @@ static void lag_panel(FILE *f, const struct compare_result *const *results,
 		"$lag using 4:1 with points pt 7 ps 0.7 lc rgb '#000000'\n");
 }
 
+/* gnuplot does not say when the disk is full: does a file have its end? */
+static bool is_whole(const char *path)
+{
+	static const char end[] = "</svg>";
+	char tail[sizeof(end) + 8] = "";
+	FILE *f = fopen(path, "re");
+	struct stat st;
+	bool whole = false;
+
+	if (!f)
+		return false;
+	if (!fstat(fileno(f), &st) && !S_ISREG(st.st_mode))
+		whole = true;		/* it has gone wherever it goes */
+	else if (!fseek(f, -(long)sizeof(end) - 2, SEEK_END) &&
+		 fread(tail, 1, sizeof(tail) - 1, f) > 0)
+		whole = strstr(tail, end);
+	fclose(f);
+	return whole;
+}
+
 int plot_policies(const char *path, const char *title,
 		  const struct compare_result *const *results,
 		  unsigned int nr)
 {
 	FILE *f = popen("gnuplot", "we");
+	const char *name = path;
 	unsigned int i;
 	int status;
 
@@ -244,8 +266,13 @@ int plot_policies(const char *path, const char *title,
 	lag_panel(f, results, nr);
 	fprintf(f, "unset multiplot\n");
 	status = pclose(f);
-	if (!status)
+	if (!status && is_whole(name))
 		return 0;
+	if (!status) {
+		tool_error("cannot write %s: the picture has no end; is the "
+			   "disk full?", name);
+		return -ENOSPC;
+	}
 	tool_error("gnuplot failed to draw the picture (status %d)", status);
 	return -EIO;
 }

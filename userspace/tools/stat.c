@@ -338,6 +338,10 @@ static int report(struct stat *s, int status)
 	live_summary(&s->live, &summary);
 	if (!s->options.json.on || s->options.json.path)
 		print_block(s, true);
+	if (s->out.error) {
+		output_tell_error(&s->out);
+		return TOOL_FAILED;
+	}
 	live_summary_line(&summary);
 	if (s->options.json.on) {
 		json_init(&j, false);
