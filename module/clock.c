@@ -35,20 +35,24 @@
  *
  * MONOTONIC_RAW: a counter as well, with a slope that never changes.
  *
- * MONOTONIC, BOOTTIME: the slope changes at an update of the timekeeper.
- *	A reader still on the old slope, after the moment u the update starts
- *	from, may be ahead of a later reader on the new one: by at most the
- *	time from u to our read, and, the slopes being close, by a small part
- *	of it. An update takes microseconds with interrupts off. Taking off
- *	PC_MARGIN_SLOPE covers every slope if the update is published within
- *	that time, and a change of slope of 1000 ppm (all that NTP may
- *	command, from one end to the other) if a hypervisor steals the
- *	updating CPU for 1000 times that, 100 ms, in that very window.
+ * MONOTONIC, BOOTTIME: the slope changes at an update of the timekeeper. The
+ *	new slope starts from a moment c and is seen some time later; until
+ *	then readers are on the old one, past c. So a read at a moment m may
+ *	be ahead of later ones on the new slope: by (m - c) times the change
+ *	of slope, if the update that is under way at m began before m.
+ *
+ *	An update reads c and is seen with the timekeeper's lock held. Having
+ *	held that lock after a moment b and before m, we know that c is later
+ *	than b: updates from before b can be seen. So m - c < m - b, which is
+ *	measured. No two slopes are more than PC_SLOPE_CHANGE apart; that part
+ *	of m - b, mostly less than a microsecond, is what must be taken off.
  */
 #include <linux/cpumask.h>
 #include <linux/irqflags.h>
 #include <linux/ktime.h>
 #include <linux/minmax.h>
+#include <linux/notifier.h>
+#include <linux/pvclock_gtod.h>
 #include <linux/sched/clock.h>
 #include <linux/smp.h>
 #include <linux/trace_clock.h>
@@ -56,13 +60,22 @@
 #include "perf_clock.h"
 
 #define PC_MARGIN_COUNTER	20000ULL	/* 20 us */
-#define PC_MARGIN_SLOPE		100000ULL	/* 100 us */
+/*
+ * Taken off MONOTONIC and BOOTTIME in addition, at least: enough for 40 us
+ * between b and m.
+ */
+#define PC_MARGIN_SLOPE		10000ULL	/* 10 us */
+/*
+ * adjtimex() steers by up to 10 % either way, and the kernel by some more to
+ * catch up (11 % in all), in raw time.
+ */
+#define PC_SLOPE_CHANGE(ns)	((ns) / 4)
 
 static const u64 pc_margin[PERF_CLOCK_NR] = {
 	[PERF_CLOCK_PERF]		= PC_MARGIN_COUNTER,
-	[PERF_CLOCK_MONOTONIC]		= PC_MARGIN_SLOPE,
+	[PERF_CLOCK_MONOTONIC]		= PC_MARGIN_COUNTER + PC_MARGIN_SLOPE,
 	[PERF_CLOCK_MONOTONIC_RAW]	= PC_MARGIN_COUNTER,
-	[PERF_CLOCK_BOOTTIME]		= PC_MARGIN_SLOPE,
+	[PERF_CLOCK_BOOTTIME]		= PC_MARGIN_COUNTER + PC_MARGIN_SLOPE,
 };
 
 u64 pc_clock_margin(unsigned int clock)
@@ -135,14 +148,57 @@ void pc_clock_now_all(struct pc_times *now)
 	local_irq_restore(flags);
 }
 
+/*
+ * Hold the timekeeper's lock for a moment. No function that modules may call
+ * does just that; taking a notifier off its list, though it is not on it,
+ * does it and nothing else.
+ */
+static void pc_clock_settle(void)
+{
+	static struct notifier_block nobody;
+
+	pvclock_gtod_unregister_notifier(&nobody);
+}
+
+/*
+ * Read the timekeeper's clocks; returns by how much the steered ones may be
+ * ahead of a slope that is on its way. Interrupts off, so that it is little.
+ */
+static u64 pc_clock_floor_timekeeper(struct pc_times *floor)
+{
+	unsigned long flags;
+	u64 begin, took;
+
+	local_irq_save(flags);
+	begin = ktime_get_raw_fast_ns();
+	pc_clock_settle();
+	pc_clock_read_timekeeper(floor);
+	took = ktime_get_raw_fast_ns() - begin;
+	local_irq_restore(flags);
+	return PC_SLOPE_CHANGE(took);
+}
+
+/* A floor is 0 rather than below: no clock shows less. */
+static void pc_lower(u64 *floor, u64 ns)
+{
+	*floor -= min(*floor, ns);
+}
+
 void pc_clock_floor(struct pc_times *floor)
 {
 	unsigned int i;
+	u64 ahead;
 
 	floor->ns[PERF_CLOCK_PERF] = pc_clock_perf_floor();
-	pc_clock_read_timekeeper(floor);
+	ahead = pc_clock_floor_timekeeper(floor);
 	for (i = 0; i < PERF_CLOCK_NR; i++)
-		floor->ns[i] -= min(floor->ns[i], pc_margin[i]);
+		pc_lower(&floor->ns[i], pc_margin[i]);
+	/* Where the hypervisor took this CPU away in the middle of it. */
+	if (ahead > PC_MARGIN_SLOPE) {
+		ahead -= PC_MARGIN_SLOPE;
+		pc_lower(&floor->ns[PERF_CLOCK_MONOTONIC], ahead);
+		pc_lower(&floor->ns[PERF_CLOCK_BOOTTIME], ahead);
+	}
 }
 
 #ifdef CONFIG_HAVE_UNSTABLE_SCHED_CLOCK

@@ -39,6 +39,8 @@
 #include "perf_clock.h"
 #include "trace.h"
 
+#define PC_EXPEDITED_US	500
+
 /* A floor on its way to become a watermark. */
 struct pc_flight {
 	struct pc_gp gp;
@@ -60,10 +62,10 @@ module_param_named(interval_us, pc_interval_us, uint, 0444);
 MODULE_PARM_DESC(interval_us,
 		 "default of the attribute: us between two floors (a tick)");
 
-unsigned int pc_expedited_interval_us = 1000;
+unsigned int pc_expedited_interval_us = PC_EXPEDITED_US;
 module_param_named(expedited_interval_us, pc_expedited_interval_us, uint, 0444);
 MODULE_PARM_DESC(expedited_interval_us,
-		 "default of the attribute: least us from one expedited grace period to the next (1000)");
+		 "default of the attribute: least us from one expedited grace period to the next (500)");
 
 static DEFINE_MUTEX(pc_ask_lock);	/* the two counts, and pc_ask of all */
 static unsigned int pc_users;
@@ -344,7 +346,8 @@ static unsigned int pc_checked(unsigned int us, unsigned int otherwise)
 int pc_engine_init(void)
 {
 	pc_interval_us = pc_checked(pc_interval_us, USEC_PER_SEC / HZ);
-	pc_expedited_interval_us = pc_checked(pc_expedited_interval_us, 1000);
+	pc_expedited_interval_us = pc_checked(pc_expedited_interval_us,
+					      PC_EXPEDITED_US);
 
 	pc_thread = kthread_run(pc_engine, NULL, pc_name);
 	return PTR_ERR_OR_ZERO(pc_thread);

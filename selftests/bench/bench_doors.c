@@ -155,16 +155,34 @@ static double cost(const struct door *door)
 	return (double)took[middle] / door->times;
 }
 
+static int set_mode(unsigned int mode)
+{
+	struct perf_clock_mode ask = { .mode = mode };
+
+	return ioctl(fd, PERF_CLOCK_IOC_SET_MODE, &ask);
+}
+
+/*
+ * Sleep between two looks: about a millisecond, so that the machine stays
+ * idle, and never twice the same, so as not to keep step with the engine.
+ */
+static void sleep_some(void)
+{
+	static uint32_t state = 1;
+
+	state = state * 1664525 + 1013904223;
+	usleep(500 + (state >> 16) % 1000);
+}
+
 /* The lag as a program sees it that looks at moments of its own choice. */
 static int measure_lag(unsigned int mode, int seconds, struct lag *lag)
 {
-	struct perf_clock_mode ask = { .mode = mode };
 	static uint64_t samples[MAX_SAMPLES];
 	uint64_t end, begin, first, last, gp, durations = 0;
 	double sum = 0;
 	int n = 0, gps = 0, middle, high;
 
-	if (ioctl(fd, PERF_CLOCK_IOC_SET_MODE, &ask))
+	if (set_mode(mode))
 		return -1;
 	usleep(300000);
 	begin = now_ns();
@@ -183,7 +201,7 @@ static int measure_lag(unsigned int mode, int seconds, struct lag *lag)
 			gps++;
 			last = gp;
 		}
-		usleep(200);
+		sleep_some();
 	}
 	lag->per_second = (last - first) * 1e9 / (now_ns() - begin);
 	qsort(samples, n, sizeof(samples[0]), compare);
@@ -261,6 +279,7 @@ int main(int argc, char **argv)
 	got_normal = !measure_lag(PERF_CLOCK_MODE_NORMAL, seconds, &normal);
 	got_expedited = !measure_lag(PERF_CLOCK_MODE_EXPEDITED, seconds,
 				     &expedited);
+	set_mode(PERF_CLOCK_MODE_NORMAL);
 	for (i = 0; i < (int)DOORS; i++)
 		ns[i] = cost(&doors[i]);
 

@@ -62,8 +62,9 @@ struct perf_clock_mark {
 	 */
 	__u64 watermark;
 	/*
-	 * What the kernel has already taken off for the difference between
-	 * CPUs' clocks, ns. For information; do not subtract it again.
+	 * What the kernel has already taken off, at least, for differences
+	 * between clocks read on several CPUs, ns. For information; do not
+	 * subtract it again.
 	 */
 	__u64 margin;
 };
