@@ -184,21 +184,23 @@ static void pc_pause_until(ktime_t until)
 /*
  * rcu_normal turns expedited grace periods into normal ones (the default of
  * PREEMPT_RT kernels), and does not show itself to modules but by the time
- * they take. If three in a row took about as long as a normal one does,
- * overlapping is the better way; look again after PC_SLOW_STEPS steps.
+ * they take. If PC_SLOW_ONES in a row took about as long as a normal one does,
+ * overlapping is the better way. After PC_SLOW_STEPS steps one is tried
+ * again; one slow one is then enough.
  */
 #define PC_SLOW_NS	(5 * (u64)NSEC_PER_MSEC)
-#define PC_SLOW_STEPS	64
+#define PC_SLOW_ONES	3
+#define PC_SLOW_STEPS	250
 
 static unsigned int pc_slow;	/* slow ones in a row */
 static unsigned int pc_overlap;	/* steps still to go without expediting */
 
 static void pc_judge(u64 took)
 {
-	if (took < max(PC_SLOW_NS, pc_normal_ns / 4 * 3)) {
+	if (took < max(PC_SLOW_NS, pc_normal_ns / 2)) {
 		pc_slow = 0;
-	} else if (++pc_slow == 3) {
-		pc_slow = 0;
+	} else if (++pc_slow >= PC_SLOW_ONES) {
+		pc_slow = PC_SLOW_ONES - 1;
 		pc_overlap = PC_SLOW_STEPS;
 	}
 }

@@ -22,7 +22,7 @@ $(BUILD)/kselftest: $(KS)/fetch-harness
 	@where=$$($(KS)/fetch-harness) && ln -sfn "$$where" $@
 
 $(BUILD)/tests/perf_clock/%: $(KS)/%.c $(KS)/perf_clock_test.h \
-		$(KS)/settings uapi/linux/perf_clock.h | $(BUILD)/kselftest
+		$(KS)/disturb.h $(KS)/settings uapi/linux/perf_clock.h | $(BUILD)/kselftest
 	@mkdir -p $(@D)
 	$(CC) $(KS_FLAGS) -o $@ $< $(KS_LIBS)
 	@cp $(KS)/settings $@.settings
@@ -31,6 +31,7 @@ $(BUILD)/tests/perf_clock/%: $(KS)/%.c $(KS)/perf_clock_test.h \
 kselftests: $(KSELFTESTS) ## build the module's kselftests
 check-module: $(KSELFTESTS) ## kselftests in a guest, and if they can fail (KERNEL=6.12)
 	selftests/vm/run --name kselftests --timeout 600 \
+		--env PERF_CLOCK_TEST_SUSPEND=1 \
 		$(if $(KERNEL),--kernel $(KERNEL)) --tap $(KSELFTESTS)
 	$(KS)/test_teeth $(BUILD)
 

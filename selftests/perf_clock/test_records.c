@@ -5,12 +5,16 @@
  * every data_head, and takes all records up to it. A record that turns up in
  * a later round with a stamp below that W is late: there must be none.
  *
+ * It has to hold while CPUs go and come, across suspend and resume, and while
+ * the clocksource changes.
+ *
  * Also counted, to show that the test could see some: records late against
  * the clock at a round's start, what tools without a watermark go by.
  */
 #include <linux/perf_event.h>
 
 #include "perf_clock_test.h"
+#include "disturb.h"
 
 #define MAX_CPUS	64
 #define DATA_PAGES	256
@@ -26,7 +30,7 @@ struct ring {
 
 FIXTURE(records) {
 	struct ring rings[MAX_CPUS];
-	pid_t load[MAX_CPUS];
+	pid_t load[MAX_CPUS + 1];
 	int n, loads, fd;
 	const struct perf_clock_page *page;
 	uint64_t late, late_by, early;	/* below W; below the round's start */
@@ -36,7 +40,7 @@ FIXTURE(records) {
 FIXTURE_VARIANT(records) {
 	int clock, mode;
 	clockid_t id;
-	int hotplug;
+	const struct disturbance *disturb;
 };
 
 FIXTURE_VARIANT_ADD(records, perf_normal) {
@@ -49,12 +53,31 @@ FIXTURE_VARIANT_ADD(records, perf_expedited) {
 
 FIXTURE_VARIANT_ADD(records, perf_hotplug) {
 	.clock = PERF_CLOCK_PERF, .id = -1, .mode = PERF_CLOCK_MODE_EXPEDITED,
-	.hotplug = 1,
+	.disturb = &hotplug,
+};
+
+FIXTURE_VARIANT_ADD(records, perf_suspend) {
+	.clock = PERF_CLOCK_PERF, .id = -1, .disturb = &suspend,
+};
+
+FIXTURE_VARIANT_ADD(records, perf_clocksource) {
+	.clock = PERF_CLOCK_PERF, .id = -1, .mode = PERF_CLOCK_MODE_EXPEDITED,
+	.disturb = &clocksource,
 };
 
 FIXTURE_VARIANT_ADD(records, monotonic) {
 	.clock = PERF_CLOCK_MONOTONIC, .id = CLOCK_MONOTONIC,
 	.mode = PERF_CLOCK_MODE_EXPEDITED,
+};
+
+FIXTURE_VARIANT_ADD(records, monotonic_suspend) {
+	.clock = PERF_CLOCK_MONOTONIC, .id = CLOCK_MONOTONIC,
+	.mode = PERF_CLOCK_MODE_EXPEDITED, .disturb = &suspend,
+};
+
+FIXTURE_VARIANT_ADD(records, monotonic_clocksource) {
+	.clock = PERF_CLOCK_MONOTONIC, .id = CLOCK_MONOTONIC,
+	.mode = PERF_CLOCK_MODE_EXPEDITED, .disturb = &clocksource,
 };
 
 FIXTURE_VARIANT_ADD(records, monotonic_raw) {
@@ -65,6 +88,11 @@ FIXTURE_VARIANT_ADD(records, monotonic_raw) {
 FIXTURE_VARIANT_ADD(records, boottime) {
 	.clock = PERF_CLOCK_BOOTTIME, .id = CLOCK_BOOTTIME,
 	.mode = PERF_CLOCK_MODE_EXPEDITED,
+};
+
+FIXTURE_VARIANT_ADD(records, boottime_suspend) {
+	.clock = PERF_CLOCK_BOOTTIME, .id = CLOCK_BOOTTIME,
+	.mode = PERF_CLOCK_MODE_EXPEDITED, .disturb = &suspend,
 };
 
 static int tracepoint_id(const char *name)
@@ -234,38 +262,6 @@ static void one_round(FIXTURE_DATA(records) *self, int clock)
 	self->start = snap.now[clock];
 }
 
-static void set_online(long cpu, const char *text)
-{
-	char path[128];
-	int fd;
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%ld/online",
-		 cpu);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	if (write(fd, text, 1) != 1)
-		_exit(1);
-	close(fd);
-}
-
-/* The upper half of the CPUs goes and comes, over and over. */
-static pid_t start_hotplug(int n)
-{
-	pid_t parent = getpid(), pid = fork();
-	long cpu;
-
-	if (pid)
-		return pid;
-	while (getppid() == parent) {
-		for (cpu = n / 2; cpu < n; cpu++)
-			set_online(cpu, "0");
-		for (cpu = n / 2; cpu < n; cpu++)
-			set_online(cpu, "1");
-	}
-	_exit(0);
-}
-
 static void report(FIXTURE_DATA(records) *self,
 		   struct __test_metadata *_metadata)
 {
@@ -283,32 +279,50 @@ static void report(FIXTURE_DATA(records) *self,
 	       (unsigned long long)self->early);
 }
 
+/* Read for four seconds, and while that is disturbed at least twice so. */
+static void read_on(FIXTURE_DATA(records) *self, int clock, int *times)
+{
+	int64_t begin = now_ns(), end = begin + 4 * NSEC;
+	int64_t limit = begin + 40 * NSEC;
+
+	while (now_ns() < end ||
+	       (times && now_ns() < limit &&
+		__atomic_load_n(times, __ATOMIC_ACQUIRE) < 2))
+		one_round(self, clock);
+}
+
 TEST_F_TIMEOUT(records, none_is_late, 120)
 {
-	int64_t end = now_ns() + 4 * NSEC;
-	long cpu, n = sysconf(_SC_NPROCESSORS_CONF);
+	const struct disturbance *d = variant->disturb;
+	int i, *times = NULL;
 	uint64_t begin;
-	int i;
 
-	if (variant->hotplug) {
-		if (access("/sys/devices/system/cpu/cpu1/online", W_OK))
-			SKIP(return, "CPU 1 cannot be set on or off line");
-		self->load[self->loads++] = start_hotplug(n);
-	}
+	if (d && d->why_not())
+		SKIP(return, "%s", d->why_not());
 	ASSERT_TRUE(await_watermark(self->page, variant->clock, 0, 10000));
 	begin = watermark(self->page, variant->clock);
-	while (now_ns() < end)
-		one_round(self, variant->clock);
+	if (d) {
+		times = mmap(NULL, page_size(), PROT_READ | PROT_WRITE,
+			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		ASSERT_NE(MAP_FAILED, times);
+		self->load[self->loads++] = start_disturbance(d, times);
+	}
+	read_on(self, variant->clock, times);
 	report(self, _metadata);
 
 	EXPECT_EQ(0, self->late);
 	EXPECT_GT(self->last, begin);
 	for (i = 0; i < self->n; i++)
 		EXPECT_GT(self->rings[i].seen, 100);
-	if (variant->hotplug) {
-		kill(self->load[self->loads - 1], SIGKILL);
-		for (cpu = n / 2; cpu < n; cpu++)
-			set_online(cpu, "1");
+	if (d) {
+		TH_LOG("%s: %d times", d->name, *times);
+		EXPECT_GT(*times, 1);
+		kill(self->load[--self->loads], SIGKILL);
+		waitpid(self->load[self->loads], NULL, 0);
+		d->restore();
+		/* It goes on. */
+		EXPECT_TRUE(await_watermark(self->page, variant->clock,
+					    self->last, 10000));
 	}
 }
 
