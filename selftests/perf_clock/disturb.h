@@ -81,38 +81,48 @@ static inline void hotplug_restore(void)
 }
 
 /*
- * Suspend to memory, woken up by the real-time clock; where there is none or
- * no such state, all steps to it but the last (CONFIG_PM_DEBUG).
+ * PERF_CLOCK_TEST_SUSPEND=nearly: all steps of a suspend to memory (or, where
+ * there is no such state, to idle) and back but for the sleep itself: user
+ * space and threads frozen, devices, CPUs, the timekeeper; CONFIG_PM_DEBUG.
+ * =truly: with the sleep, woken up by the real-time clock. On a machine so
+ * busy that the alarm goes off before it sleeps, it sleeps on.
  */
 
-static inline int can_wake_up(void)
+static inline int suspend_is_true(void)
 {
-	return !access(WAKE_ALARM, W_OK) &&
+	return !strcmp(getenv("PERF_CLOCK_TEST_SUSPEND"), "truly");
+}
+
+static inline int has_deep_sleep(void)
+{
+	return strstr(read_text("/sys/power/state"), "mem") &&
 	       strstr(read_text("/sys/power/mem_sleep"), "deep");
 }
 
 static inline const char *suspend_why_not(void)
 {
 	if (!getenv("PERF_CLOCK_TEST_SUSPEND"))
-		return "suspends the machine: set PERF_CLOCK_TEST_SUSPEND=1";
+		return "suspends the machine: set PERF_CLOCK_TEST_SUSPEND=nearly";
 	if (access("/sys/power/state", W_OK))
 		return "no suspend in this kernel, or not root";
-	if (!can_wake_up() && access("/sys/power/pm_test", W_OK))
-		return "nothing to wake up by, and no pm_test";
+	if (!suspend_is_true() && access("/sys/power/pm_test", W_OK))
+		return "no CONFIG_PM_DEBUG";
+	if (suspend_is_true() &&
+	    (!has_deep_sleep() || access(WAKE_ALARM, W_OK)))
+		return "no suspend to memory, or nothing to wake up by";
 	return NULL;
 }
 
 static inline int suspend_truly(void)
 {
 	write_text(WAKE_ALARM, "0");	/* one that is left over */
-	return !write_text(WAKE_ALARM, "+2") &&
+	return !write_text(WAKE_ALARM, "+3") &&
 	       !write_text("/sys/power/state", "mem");
 }
 
 static inline int suspend_nearly(void)
 {
-	int mem = strstr(read_text("/sys/power/state"), "mem") &&
-		  strstr(read_text("/sys/power/mem_sleep"), "deep");
+	int mem = has_deep_sleep();
 
 	write_text("/sys/module/suspend/parameters/pm_test_delay", "1");
 	return !write_text("/sys/power/pm_test", mem ? "core" : "platform") &&
@@ -124,7 +134,7 @@ static inline int suspend_once(void)
 	int done;
 
 	sleep_ms(700);		/* some work between two of them */
-	done = can_wake_up() ? suspend_truly() : suspend_nearly();
+	done = suspend_is_true() ? suspend_truly() : suspend_nearly();
 	if (!done)
 		perror("suspend");
 	return done;

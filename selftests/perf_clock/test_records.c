@@ -82,8 +82,8 @@ FIXTURE_VARIANT_ADD(records, boottime) {
 };
 
 /*
- * Last: QEMU's q35 comes back from S3 with a PM timer that stands still, and
- * no test that takes it for clocksource would end.
+ * Last: QEMU's q35 comes back from a true S3 with a PM timer that stands
+ * still, and no test that takes it for clocksource would end.
  */
 FIXTURE_VARIANT_ADD(records, perf_suspend) {
 	.clock = PERF_CLOCK_PERF, .id = -1, .disturb = &suspend,

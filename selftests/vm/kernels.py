@@ -15,7 +15,7 @@ class Kernel:
     """What is known of a kernel before anything is fetched."""
 
     def __init__(self, suite, image, headers, arch='amd64', threads='multi',
-                 machine='pc'):
+                 machine='pc', suspends=False):
         self.suite = suite
         self.image = image
         self.headers = headers
@@ -26,6 +26,8 @@ class Kernel:
         # QEMU's pc has a loop for the interrupts of PCI in its ACPI tables,
         # so long that a debug kernel on a busy host gives it up; q35 not.
         self.machine = machine
+        # The guest comes back from a suspend, in this emulator.
+        self.suspends = suspends
 
     @property
     def codename(self):
@@ -34,7 +36,8 @@ class Kernel:
 
 KERNELS = {
     '5.10': Kernel('bullseye', 'linux-image-amd64', 'linux-headers-amd64'),
-    '6.1': Kernel('bookworm', 'linux-image-amd64', 'linux-headers-amd64'),
+    '6.1': Kernel('bookworm', 'linux-image-amd64', 'linux-headers-amd64',
+                  suspends=True),
     '6.1-rt': Kernel('bookworm', 'linux-image-rt-amd64',
                      'linux-headers-rt-amd64'),
     '6.12': Kernel('trixie', 'linux-image-amd64', 'linux-headers-amd64',
