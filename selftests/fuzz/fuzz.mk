@@ -44,6 +44,15 @@ fuzz-build: $(FUZZ_BIN) $(FUZZ_GEN)
 fuzz: fuzz-build ## fuzz the reader of recordings for SECONDS=60
 	selftests/fuzz/run $(FUZZ_DIR) $(SECONDS)
 
+# The same target by AFL++ (Debian: afl++), in a build of its own.
+.PHONY: fuzz-afl
+fuzz-afl: ## fuzz the reader of recordings with AFL++ for SECONDS=60
+	@command -v afl-fuzz >/dev/null || \
+		{ echo "fuzz-afl needs AFL++ (Debian: afl++)" >&2; exit 1; }
+	$(MAKE) --no-print-directory -s BUILD=$(BUILD)/afl \
+		FUZZ_CC=afl-clang-fast fuzz-build
+	selftests/fuzz/run-afl $(BUILD)/afl/fuzz $(SECONDS)
+
 .PHONY: bench-sort
 bench-sort: $(TOOL) $(FUZZ_GEN) ## speed of perfclock sort beside cat, 4 GiB
 	selftests/bench/bench_sort
