@@ -45,10 +45,13 @@ static void poll_for(uint64_t ms)
 	} while (live_now() < end && !tap_failed);
 }
 
-/* Until it is so, but not for ever: this machine may be busy. */
+/*
+ * Until it is so, but not for ever. A minute: on a machine with ten others to
+ * serve, what is queued before it may take that long to be delivered.
+ */
 #define poll_until(cond) do {						\
 	int _n;								\
-	for (_n = 0; _n < 200 && !(cond); _n++)				\
+	for (_n = 0; _n < 1200 && !(cond); _n++)			\
 		poll_for(50);						\
 } while (0)
 
