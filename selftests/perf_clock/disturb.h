@@ -149,7 +149,10 @@ static inline void suspend_restore(void)
 
 static inline const char *clocksource_why_not(void)
 {
-	if (!strchr(read_text(CLOCKSOURCE "available_clocksource"), ' '))
+	const char *space = strchr(read_text(CLOCKSOURCE
+					     "available_clocksource"), ' ');
+
+	if (!space || !space[1])	/* the kernel ends the list by one */
 		return "one clocksource only";
 	if (access(CLOCKSOURCE "current_clocksource", W_OK))
 		return "not root: cannot change the clocksource";
