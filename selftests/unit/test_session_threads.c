@@ -174,6 +174,49 @@ static void small_memory_for_two_readers(void)
 	run(&o);
 }
 
+#define WORDS		21		/* of payload: 200 bytes a record */
+#define MANY		15000
+
+static void fill_ring(int ring, uint64_t stamp)
+{
+	int i;
+
+	for (i = 0; i < MANY; i++)
+		sim_sample(&rings[ring], stamp + i, i, WORDS);
+	sim_publish(&rings[ring]);
+}
+
+/*
+ * Memory is full of one ring's records, all younger than those that wait in
+ * the other. These are let in, by as much as there is reserve for: were it one
+ * record at a time, each after a look through the whole ring, it would take
+ * minutes.
+ */
+static void an_old_ring_passes_a_full_memory_in_large_pieces(void)
+{
+	struct perfclock_session_opts o = {
+		.readers = 1, .memory_max = 4 << 20, .interval_ns = 100000,
+	};
+	struct timespec ms = { 0, 1000000 };
+
+	counted = disorder = last_stamp = 0;
+	set_up_opts(2, 1024, &o);
+	fill_ring(1, 1000000);
+	while (!stats().stalls) {
+		ASSERT_OP(perfclock_session_poll(s, 0, count, NULL), >=, 0);
+		nanosleep(&ms, NULL);
+	}
+	fill_ring(0, 1000);
+	sim_watermark = sim_now = 2000000;
+	EXPECT_OP(perfclock_session_finish(s, count, NULL), >=, 0);
+	EXPECT_EQ(counted, 2 * MANY);
+	EXPECT_EQ(disorder, 0);
+	EXPECT_EQ(stats().late, 0);
+	EXPECT_OP(stats().stalls, <, 1000);
+	printf("# stalls: %llu\n", (unsigned long long)stats().stalls);
+	tear_down(2);
+}
+
 /* As on a machine with very many CPUs. */
 static void few_readers_for_hundreds_of_rings(void)
 {
@@ -292,6 +335,8 @@ static const struct tap_test tests[] = {
 	{ "more_readers_than_rings", more_readers_than_rings },
 	{ "busy_readers", busy_readers },
 	{ "small_memory_for_two_readers", small_memory_for_two_readers },
+	{ "an_old_ring_passes_a_full_memory_in_large_pieces",
+	  an_old_ring_passes_a_full_memory_in_large_pieces },
 	{ "few_readers_for_hundreds_of_rings",
 	  few_readers_for_hundreds_of_rings },
 	{ "the_slowest_reader_holds_the_limit",

@@ -97,7 +97,7 @@ static size_t memory_used(const struct pc_reader *rd, size_t *max)
 	struct perfclock_order_stats os = { .sz = sizeof(os) };
 
 	if (rd->thread)
-		return pc_thread_memory(rd->thread, max);
+		return pc_thread_used(rd->thread, max);
 	*max = rd->s->memory_max;
 	return perfclock_order_get_stats(rd->s->order, &os) ? 0 :
 							      os.memory_queued;
@@ -267,7 +267,11 @@ static int step_stalled(void *ctx, uint64_t w, uint64_t *least)
 				least_of_ring(rd, rd->reading[i]);
 	r = oldest_ring(rd);
 	before = r ? r->least : UINT64_MAX;
+	if (rd->thread)
+		pc_thread_stalled(rd->thread);
 	err = relieve(rd, w, before);
+	if (rd->thread)
+		pc_thread_let_in(rd->thread);
 	r = oldest_ring(rd);
 	*least = r ? r->least : UINT64_MAX;
 	/*

@@ -19,8 +19,8 @@
 #include "session/internal.h"
 #include "session/threads.h"
 
-#define CHUNK_BYTES	((size_t)256 << 10)	/* also its alignment */
-#define CHUNKS_LEAST	8
+#define CHUNK_BYTES	((size_t)128 << 10)	/* also its alignment */
+#define CHUNKS_LEAST	16
 #define STALL_NS	1000000			/* look for memory again */
 
 struct pc_chunk {
@@ -48,7 +48,9 @@ struct pc_thread {
 	struct pc_waiter waiter;
 	int kick_fd;
 	atomic_bool last, quit;
-	struct pc_chunk *fill;		/* the reader's */
+	/* The reader's. */
+	struct pc_chunk *fill;
+	bool mixed;			/* it has records that may stay long */
 	pthread_mutex_t lock;
 	/* Under the lock. */
 	struct pc_chunk *free, *all;
@@ -145,14 +147,36 @@ int pc_thread_put(struct pc_thread *t, struct pc_session_ring *r,
 	};
 	memcpy(e + 1, h, h->size);
 	t->fill->used += bytes;
+	t->mixed = true;
 	return 0;
 }
 
-size_t pc_thread_memory(const struct pc_thread *t, size_t *max)
+/*
+ * At the bound what is let in leaves soon, and what is held does not: a chunk
+ * with something of both would stay. Without another chunk it must do.
+ */
+void pc_thread_stalled(struct pc_thread *t)
+{
+	if (t->mixed)
+		next_chunk(t);
+}
+
+void pc_thread_let_in(struct pc_thread *t)
+{
+	t->mixed = false;
+}
+
+/* Bytes of all chunks that are not free. */
+static size_t thread_memory(const struct pc_thread *t, size_t *max)
 {
 	*max = t->max_chunks * CHUNK_BYTES;
 	return (atomic_load(&t->nr_chunks) - atomic_load(&t->nr_free)) *
 	       CHUNK_BYTES;
+}
+
+size_t pc_thread_used(const struct pc_thread *t, size_t *max)
+{
+	return thread_memory(t, max) - (CHUNK_BYTES - t->fill->used);
 }
 
 size_t pc_threads_memory(const struct perfclock_session *s)
@@ -161,7 +185,7 @@ size_t pc_threads_memory(const struct perfclock_session *s)
 	unsigned int i;
 
 	for (i = 0; s->threads && i < s->threads->nr; i++)
-		sum += pc_thread_memory(&s->threads->thread[i], &max);
+		sum += thread_memory(&s->threads->thread[i], &max);
 	return sum;
 }
 

@@ -40,6 +40,14 @@ size_t pc_threads_memory(const struct perfclock_session *s);
 int pc_thread_put(struct pc_thread *t, struct pc_session_ring *r,
 		  const struct perf_event_header *h, uint64_t stamp,
 		  int event, bool placed);
-size_t pc_thread_memory(const struct pc_thread *t, size_t *max);
+/* Before and after the oldest records are let in past the bound. */
+void pc_thread_stalled(struct pc_thread *t);
+void pc_thread_let_in(struct pc_thread *t);
+/*
+ * Bytes of its bound that hold records; what is free in the chunk that is
+ * being filled does not count: were it taken for full, a reader at its bound
+ * would fill it by single records.
+ */
+size_t pc_thread_used(const struct pc_thread *t, size_t *max);
 
 #endif /* PERFCLOCK_LIB_THREADS_H */
