@@ -265,9 +265,10 @@ int perfclock_session_observe(struct perfclock_session *s,
  * Wait (at most the interval, at most timeout_ms; < 0: no limit but the
  * interval) and run one round. Returns the number of records delivered, or
  * -EINTR (a signal came; nothing is lost), -ESHUTDOWN (after _stop()), the
- * callback's value, -EINVAL (does not run, or OVERWRITE), -EILSEQ (with
- * PERFCLOCK_LATE_FAIL: a record was late and is dropped), or another -errno of
- * the clock, the wait or memory. fn NULL: deliver to nobody, but count.
+ * callback's value, -EINVAL (does not run, or OVERWRITE), -ECHILD (in a fork's
+ * child), -EILSEQ (with PERFCLOCK_LATE_FAIL: a record was late and is dropped),
+ * or another -errno of the clock, the wait or memory. fn NULL: deliver to
+ * nobody, but count.
  */
 long perfclock_session_poll(struct perfclock_session *s, int timeout_ms,
 			    perfclock_event_fn fn, void *ctx);
