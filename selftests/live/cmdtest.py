@@ -113,7 +113,15 @@ def need_root():
         raise Skip('not root')
 
 
+def heed_signals():
+    """Whoever started us may ignore some: nohup, a shell's &. Not the tests."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for sig in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(sig, signal.SIG_DFL)
+
+
 def main(setup=None):
+    heed_signals()
     os.chdir(TOP)
     print('TAP version 13\n1..%d' % len(TESTS), flush=True)
     failed = False
