@@ -648,11 +648,20 @@ static void adopted_rings_of_real_events(void)
 	struct perfclock_session_opts o = { 0 };
 	struct perfclock_adopt_opts ao = { .sz = sizeof(ao), .cpu = 0 };
 	size_t size = 65 * sysconf(_SC_PAGESIZE);
+	cpu_set_t set, old;
 	int fd[2], i;
 
+	/* Its own sleeps are what it will see, on that CPU. */
+	sched_getaffinity(0, sizeof(old), &old);
+	CPU_ZERO(&set);
+	CPU_SET(0, &set);
+	ASSERT_EQ(sched_setaffinity(0, sizeof(set), &set), 0);
 	fd[0] = syscall(SYS_perf_event_open, &attr, -1, 0, -1, 0);
-	if (fd[0] < 0)
-		SKIP("perf_event_open: %s", strerror(errno));
+	if (fd[0] < 0) {
+		i = errno;
+		sched_setaffinity(0, sizeof(old), &old);
+		SKIP("perf_event_open: %s", strerror(i));
+	}
 	attr.config = PERF_COUNT_SW_CPU_MIGRATIONS;
 	fd[1] = syscall(SYS_perf_event_open, &attr, -1, 0, -1, 0);
 	ASSERT_OP(fd[1], >=, 0);
@@ -683,6 +692,7 @@ static void adopted_rings_of_real_events(void)
 	munmap(ao.base, size);
 	close(fd[0]);
 	close(fd[1]);
+	sched_setaffinity(0, sizeof(old), &old);
 }
 
 static void inherit_stat_is_refused(void)
