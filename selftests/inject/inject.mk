@@ -11,7 +11,7 @@ inject-module:
 	$(MAKE) -C $(KDIR) M="$$into" modules
 
 .PHONY: check-attack
-check-attack: all ## attacks on the promise, in guests (about 5 minutes)
+check-attack: all ## attacks on the promise, in guests (about 8 minutes)
 	@scripts/install-deps build vm
 	scripts/tap-run --log $(BUILD)/check --timeout 900 selftests/inject/attack
 
