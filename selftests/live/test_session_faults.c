@@ -3,7 +3,6 @@
  * Sessions in a process that gets no luck: no descriptor left at any moment,
  * signals without end, a fork in the middle.
  */
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -89,18 +88,6 @@ static void finish(struct perfclock_session *s)
 	perfclock_session_free(s);
 }
 
-static int count_files(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	int n = 0;
-
-	ASSERT(dir);
-	while (readdir(dir))
-		n++;
-	closedir(dir);
-	return n;
-}
-
 /*
  * Ever one descriptor more, until it works: each time -EMFILE, said in words,
  * and every descriptor is given back.
@@ -109,7 +96,7 @@ static void sweep(const struct perfclock_session_opts *way)
 {
 	struct perfclock_session *s;
 	struct rlimit old, few;
-	int err, before = count_files(), refusals = 0, first;
+	int err, before = live_files(), refusals = 0, first;
 
 	getrlimit(RLIMIT_NOFILE, &old);
 	few = old;
@@ -124,7 +111,7 @@ static void sweep(const struct perfclock_session_opts *way)
 		if (err) {
 			EXPECT_EQ(err, -EMFILE);
 			EXPECT(strstr(error, "open files"));
-			EXPECT_EQ(count_files(), before);
+			EXPECT_EQ(live_files(), before);
 			refusals++;
 		}
 	} while (err && refusals < 100 && !tap_failed);
@@ -135,7 +122,7 @@ static void sweep(const struct perfclock_session_opts *way)
 	memset(&seen, 0, sizeof(seen));
 	poll_for(s, 20);
 	finish(s);
-	EXPECT_EQ(count_files(), before);
+	EXPECT_EQ(live_files(), before);
 }
 
 static void each_number_of_descriptors_is_survived(void)

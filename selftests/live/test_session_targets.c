@@ -3,7 +3,6 @@
  * What a session can watch: CPUs, processes with threads and children, a
  * command, a cgroup; by which events; and what it says when it cannot.
  */
-#include <dirent.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <pthread.h>
@@ -212,18 +211,6 @@ static void command_from_its_exec_on(void)
 	EXPECT_OP(seen.comms, >=, 1);
 }
 
-static int open_files(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	int n = 0;
-
-	ASSERT(dir);
-	while (readdir(dir))
-		n++;
-	closedir(dir);
-	return n;
-}
-
 static void command_that_does_not_exist(void)
 {
 	char *argv[] = { "/no/such/command", NULL };
@@ -234,12 +221,12 @@ static void command_that_does_not_exist(void)
 	make(&o);
 	live_add(s, "context-switches");
 	ASSERT_EQ(perfclock_session_exec(s, argv, &pid), 0);
-	files = open_files();
+	files = live_files();
 	EXPECT_EQ(perfclock_session_start(s), -ENOENT);
 	EXPECT(strstr(perfclock_session_error(s), "/no/such/command"));
 	EXPECT_EQ(waitpid(pid, &status, 0), pid);
 	/* All or nothing; and it can't be forked again. */
-	EXPECT_EQ(open_files(), files);
+	EXPECT_EQ(live_files(), files);
 	EXPECT_EQ(perfclock_session_start(s), -EINVAL);
 	EXPECT_EQ(perfclock_session_poll(s, 0, NULL, NULL), -EINVAL);
 	EXPECT_EQ(perfclock_session_finish(s, NULL, NULL), 0);
