@@ -68,6 +68,7 @@ endif
 # Fragments add to these.
 ALL :=		# what "make" builds
 TAP_PROGRAMS :=	# test programs of "make check", each printing TAP
+TAP_TOGETHER :=	# of these, those that may run beside others: nothing is timed
 # Expanded when used: some entries are the output of a script.
 INSTALL_FILES =	# MODE:SOURCE:DESTINATION, see scripts/install-files
 
@@ -101,8 +102,9 @@ check: ## set up, build, and run all tests; needs root or sudo, and a network
 	$(MAKE) --no-print-directory check-run
 
 .PHONY: check-run
-check-run: all $(TAP_PROGRAMS) ## the tests of "check", packages being there
-	LINT_FETCH=1 scripts/tap-run --log $(BUILD)/check $(TAP_PROGRAMS)
+check-run: all $(TAP_PROGRAMS) $(TAP_TOGETHER) ## the tests of "check" alone
+	LINT_FETCH=1 scripts/tap-run --log $(BUILD)/check \
+		$(TAP_PROGRAMS) --together $(TAP_TOGETHER)
 
 install: all ## install library, command, manual (DESTDIR, PREFIX)
 	@scripts/install-files install '$(DESTDIR)' $(INSTALL_FILES)

@@ -18,11 +18,11 @@ FUZZ_CFLAGS := -std=gnu11 -g -O1 -fno-strict-aliasing -Wall -Wextra \
 	       -DPD_INPUT_BUFFER=65536u -DOUTPUT_BUFFER=4096u \
 	       -DPD_MAX_STREAMS=64u
 
-TAP_PROGRAMS += selftests/fuzz/test-recordings selftests/fuzz/test-fuzz
+TAP_TOGETHER += selftests/fuzz/test-recordings selftests/fuzz/test-fuzz
 selftests/fuzz/test-recordings: $(TOOL) $(FUZZ_GEN)
 selftests/fuzz/test-fuzz: $(FUZZ_GEN)
 ifeq ($(SANITIZE),)
-TAP_PROGRAMS += selftests/fuzz/test-malformed
+TAP_TOGETHER += selftests/fuzz/test-malformed
 selftests/fuzz/test-malformed: asan-build $(FUZZ_GEN)
 endif
 

@@ -6,7 +6,7 @@ KS := selftests/perf_clock
 KSELFTESTS := $(patsubst $(KS)/%.c,$(BUILD)/tests/perf_clock/%, \
 			 $(wildcard $(KS)/test_*.c))
 GUEST_TESTS += $(KSELFTESTS)
-TAP_PROGRAMS += $(KS)/test_packaging
+TAP_TOGETHER += $(KS)/test_packaging
 
 KS_FLAGS := -D_GNU_SOURCE -Iuapi -isystem $(BUILD)/kselftest/perf_clock \
 	    -std=gnu11 -O2 -g -Wall -static

@@ -10,7 +10,7 @@ $(SOAK): selftests/soak/soak.c selftests/live/live.h selftests/tap.h $(LIB_A)
 		$(LDFLAGS) -MMD -MP -o $@ $< $(LIB_A) $(PC_LDLIBS)
 
 $(BUILD)/tests/soak/test_soak: $(SOAK)
-	printf '#!/bin/sh\nexec $(SOAK) 30\n' > $@
+	printf '#!/bin/sh\nexec $(SOAK) 120\n' > $@
 	chmod +x $@
 
 TAP_PROGRAMS += $(BUILD)/tests/soak/test_soak

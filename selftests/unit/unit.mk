@@ -21,10 +21,10 @@ $(BUILD)/tests/unit/test_order_nomem: UNIT_WRAP = malloc calloc realloc \
 	aligned_alloc
 
 # Pass tables through the command; the order core broken on purpose.
-TAP_PROGRAMS += selftests/unit/test_order_tables.py
-TAP_PROGRAMS += selftests/unit/test_order_mutations.py
+TAP_TOGETHER += selftests/unit/test_order_tables.py
+TAP_TOGETHER += selftests/unit/test_order_mutations.py
 # The rule itself, as a model for spin.
-TAP_PROGRAMS += Documentation/model/test_model
+TAP_TOGETHER += Documentation/model/test_model
 
 # Have the allocators' place taken, to let each call fail in turn.
 FAULTY := selftests/unit/test_alloc_faults.c selftests/unit/test_perfdata_nomem.c
