@@ -2,6 +2,10 @@
 /* Opts structures of any age are taken in, or refused, as promised. */
 #include <stdint.h>
 
+#include <perfclock.h>
+#include <perfclock/perfdata.h>
+#include <perfclock/policy.h>
+
 #include "opts.h"
 #include "tap.h"
 
@@ -75,6 +79,43 @@ static void results_fit_the_caller(void)
 	EXPECT_EQ(small.b, 42);
 }
 
+/* Freeing what was to be made is right then, whatever came. */
+#define EXPECT_NULL_OF(type, call) do { \
+	struct type *made = (void *)1; \
+\
+	EXPECT((call) < 0); \
+	EXPECT(!made); \
+} while (0)
+
+static void what_fails_to_be_made_is_null(void)
+{
+	struct perfclock_order_opts no_order = { 0 };
+	struct perfclock_shadow_opts no_shadow = { 0 };
+	struct perfclock_open_opts no_clock = { 0 };
+	struct perfclock_session_opts no_session = { 0 };
+	struct perfclock_perfdata_opts no_file = { 0 };
+
+	EXPECT_NULL_OF(perfclock_order,
+		       perfclock_order_new(&made, 1, &no_order));
+	EXPECT_NULL_OF(perfclock_order,
+		       perfclock_order_new(&made, UINT32_MAX, NULL));
+	EXPECT_NULL_OF(perfclock_policy, perfclock_policy_new(&made, "hope", 1));
+	EXPECT_NULL_OF(perfclock_policy, perfclock_policy_new(&made, NULL, 1));
+	EXPECT_NULL_OF(perfclock_shadow,
+		       perfclock_shadow_new(&made, "min-max", 1, &no_shadow));
+	EXPECT_NULL_OF(perfclock_shadow,
+		       perfclock_shadow_new(&made, "hope", 1, NULL));
+	EXPECT_NULL_OF(perfclock, perfclock_open(&made, &no_clock));
+	EXPECT_NULL_OF(perfclock_session,
+		       perfclock_session_new(&made, &no_session));
+	EXPECT_NULL_OF(perfclock_perfdata,
+		       perfclock_perfdata_open(&made, "/", &no_file));
+	EXPECT_NULL_OF(perfclock_perfdata,
+		       perfclock_perfdata_open(&made, "/", NULL));
+	EXPECT_NULL_OF(perfclock_perfdata,
+		       perfclock_perfdata_open_fd(&made, -1, NULL));
+}
+
 static const struct tap_test tests[] = {
 	{ "null_means_defaults", null_means_defaults },
 	{ "older_caller_gets_zero_tail", older_caller_gets_zero_tail },
@@ -84,6 +125,7 @@ static const struct tap_test tests[] = {
 	  newer_caller_with_unknown_wish_is_refused },
 	{ "missing_size_is_refused", missing_size_is_refused },
 	{ "results_fit_the_caller", results_fit_the_caller },
+	{ "what_fails_to_be_made_is_null", what_fails_to_be_made_is_null },
 };
 
 TAP_MAIN(tests)

@@ -68,6 +68,7 @@ int perfclock_order_new(struct perfclock_order **op, unsigned int nr_rings,
 	struct perfclock_order *o;
 	int err;
 
+	*op = NULL;
 	err = opts_copy(&opts, sizeof(opts), user_opts);
 	if (err)
 		return err;

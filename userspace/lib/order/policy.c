@@ -170,6 +170,7 @@ int perfclock_policy_new(struct perfclock_policy **pp, const char *name,
 	uint64_t backoff = 0;
 	int err;
 
+	*pp = NULL;
 	if (!name || strlen(name) >= sizeof(p->name))
 		return -EINVAL;
 	rule = find_rule(name, &backoff);

@@ -23,6 +23,7 @@ int perfclock_shadow_new(struct perfclock_shadow **sp, const char *policy,
 	struct perfclock_shadow *s = calloc(1, sizeof(*s));
 	int err;
 
+	*sp = NULL;
 	if (!s)
 		return -ENOMEM;
 	err = opts_copy(&s->opts, sizeof(s->opts), opts);

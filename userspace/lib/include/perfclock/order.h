@@ -82,7 +82,7 @@ typedef int (*perfclock_order_fn)(const struct perfclock_record *rec,
 
 /*
  * Rings 0..nr_rings-1 exist from the start; 0: none yet. -EINVAL, -E2BIG (bad
- * opts, or more than PERFCLOCK_ORDER_MAX_RINGS), -ENOMEM.
+ * opts, or more than PERFCLOCK_ORDER_MAX_RINGS), -ENOMEM; *op is NULL then.
  */
 int perfclock_order_new(struct perfclock_order **op, unsigned int nr_rings,
 			const struct perfclock_order_opts *opts);

@@ -34,7 +34,7 @@ const char *perfclock_policy_list(unsigned int i);
 /*
  * One policy by name. nr_rings: rings declared from the start (min-max counts
  * a declared ring that was never seen as 0); others may turn up later.
- * -EINVAL: unknown name, or too many rings; -ENOMEM.
+ * -EINVAL: unknown name, or too many rings; -ENOMEM; *pp is NULL then.
  */
 int perfclock_policy_new(struct perfclock_policy **pp, const char *name,
 			 unsigned int nr_rings);
@@ -84,7 +84,10 @@ struct perfclock_shadow_opts {
 	void *ctx;
 };
 
-/* As perfclock_policy_new(): -EINVAL, -ENOMEM; -E2BIG, -EINVAL: bad opts. */
+/*
+ * As perfclock_policy_new(): -EINVAL, -ENOMEM; -E2BIG, -EINVAL: bad opts; *sp
+ * is NULL then.
+ */
 int perfclock_shadow_new(struct perfclock_shadow **sp, const char *policy,
 			 unsigned int nr_rings,
 			 const struct perfclock_shadow_opts *opts);
