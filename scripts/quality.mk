@@ -17,10 +17,14 @@ check-docs: all ## manual pages, examples, links, figures, Sphinx
 	scripts/install-deps doc
 	BUILD=$(BUILD) scripts/tap-run --log $(BUILD)/check scripts/check-docs
 
-.PHONY: deb check-packages
+.PHONY: deb rpm check-packages
 deb: ## build the Debian packages into build/deb/
 	scripts/install-deps build deb
 	scripts/build-deb $(BUILD)/deb
+
+rpm: ## build the RPM packages into build/rpm/ (on Debian too)
+	scripts/install-deps build rpm
+	scripts/build-rpm $(BUILD)/rpm
 
 check-packages: deb ## install, use and remove them in a fresh Debian 12
 	scripts/tap-run --log $(BUILD)/check --timeout 900 \
