@@ -31,7 +31,7 @@ $(BUILD)/tests/perf_clock/%: $(KS)/%.c $(KS)/perf_clock_test.h \
 kselftests: $(KSELFTESTS) ## build the module's kselftests
 check-module: $(KSELFTESTS) ## kselftests in a guest, and if they can fail (KERNEL=6.12)
 	selftests/vm/run --name kselftests --timeout 600 \
-		$(if $(KERNEL),,--env PERF_CLOCK_TEST_SUSPEND=nearly) \
+		--env PERF_CLOCK_TEST_SUSPEND=nearly \
 		$(if $(KERNEL),--kernel $(KERNEL)) --tap $(KSELFTESTS)
 	$(KS)/test_teeth $(BUILD)
 

@@ -94,7 +94,8 @@ class Guest:
         try:
             self.image.write(initrd)
             argv = machine.command(self.kernel.arch,
-                                   self.kernel.kernel.machine, self.cpus,
+                                   self.kernel.kernel.machine,
+                                   self.kernel.kernel.line, self.cpus,
                                    self.memory, self.threads,
                                    self.kernel.image, initrd,
                                    self.append, log)

@@ -55,8 +55,12 @@ class Result:
         self.seconds = 0.0
 
 
-def command(arch, model, cpus, memory, threads, image, initrd, append, log):
-    """The QEMU command line; the report is its standard output."""
+def command(arch, model, line, cpus, memory, threads, image, initrd, append,
+            log):
+    """The QEMU command line; the report is its standard output.
+
+    It leaves the guest through a virtio port, or through the serial line named.
+    """
     qemu = {'amd64': 'qemu-system-x86_64', 'arm64': 'qemu-system-aarch64'}
     machine = {'amd64': ['-M', model, '-cpu', 'max'],
                'arm64': ['-M', 'virt', '-cpu', 'cortex-a72']}
@@ -65,14 +69,17 @@ def command(arch, model, cpus, memory, threads, image, initrd, append, log):
              'panic=-1',
              'rcupdate.rcu_cpu_stall_timeout=60', 'watchdog_thresh=30',
              'random.trust_cpu=on', 'rdinit=/init'] + append
+    way = ['-device', 'virtio-serial-pci',
+           '-device', 'virtserialport,chardev=report,name=' + PORT]
+    if line:
+        words.append('perfclock_report=' + line)
+        way = ['-serial', 'chardev:report']
     return [qemu[arch]] + machine[arch] + [
         '-accel', 'tcg,thread=' + threads, '-smp', str(cpus), '-m', memory,
         '-nodefaults', '-no-user-config', '-no-reboot', '-display', 'none',
         '-kernel', image, '-initrd', initrd, '-append', ' '.join(words),
         '-serial', 'file:' + log,
-        '-device', 'virtio-serial-pci',
-        '-chardev', 'stdio,id=report,signal=off',
-        '-device', 'virtserialport,chardev=report,name=' + PORT]
+        '-chardev', 'stdio,id=report,signal=off'] + way
 
 
 class Reader:
