@@ -13,6 +13,7 @@
  */
 #include <dirent.h>
 #include <linux/perf_event.h>
+#include <pthread.h>
 #include <sys/resource.h>
 
 #include "../live/live.h"
@@ -76,11 +77,60 @@ static struct {
 	uint64_t lag_max;
 } sum;
 
+/*
+ * What goes on now, for a watcher: a session that does not come to its end is
+ * to be named, not only waited for.
+ */
+static struct {
+	pthread_mutex_t lock;
+	char what[160];
+	const char *doing;
+	uint64_t since, seen;
+} now_on = { .lock = PTHREAD_MUTEX_INITIALIZER, .doing = "nothing" };
+
+#define WATCH_NS	60000000000ull
+
+static void doing(const char *doing, const char *what)
+{
+	pthread_mutex_lock(&now_on.lock);
+	now_on.doing = doing;
+	now_on.since = live_now();
+	if (what)
+		snprintf(now_on.what, sizeof(now_on.what), "%s", what);
+	pthread_mutex_unlock(&now_on.lock);
+}
+
+/* A line for each minute that one thing takes. */
+static void *watch(void *ctx)
+{
+	uint64_t told = live_now();
+
+	for (;;) {
+		sleep(10);
+		pthread_mutex_lock(&now_on.lock);
+		if (told < now_on.since)
+			told = now_on.since;
+		if (live_now() - told >= WATCH_NS) {
+			told = live_now();
+			printf("# slow: %s for %llu s, %llu records seen: %s\n",
+			       now_on.doing,
+			       (unsigned long long)(told - now_on.since) /
+				       1000000000,
+			       (unsigned long long)__atomic_load_n(
+				       &now_on.seen, __ATOMIC_RELAXED),
+			       now_on.what);
+		}
+		pthread_mutex_unlock(&now_on.lock);
+	}
+	return ctx;
+}
+
 static int note(const struct perfclock_event *ev, void *ctx)
 {
 	struct run *r = ctx;
 
 	r->seen++;
+	__atomic_store_n(&now_on.seen, r->seen, __ATOMIC_RELAXED);
 	r->lost += ev->lost;
 	if (ev->type == PERF_RECORD_SAMPLE) {
 		r->samples++;
@@ -158,6 +208,7 @@ static void live(struct perfclock_session *s, struct run *r, uint64_t end)
 		perfclock_session_get_stats(s, &r->st);
 		sum.unbalanced += !balanced(r);
 	}
+	doing("finish", NULL);
 	if (perfclock_session_finish(s, note, r) < 0)
 		sum.failed++;
 	perfclock_session_get_stats(s, &r->st);
@@ -198,13 +249,16 @@ static void one_session(uint64_t end)
 	struct perfclock_session *s = make(&r);
 	uint64_t until = live_now() + (uint64_t)(200 + rnd(4000)) * 1000000;
 
+	doing("start", r.what);
 	/* Not every clock goes with every provider: refused with a reason. */
 	if (!s || add_events(s) || perfclock_session_start(s)) {
 		sum.refused++;
 		perfclock_session_free(s);
 		return;
 	}
+	doing("poll", NULL);
 	live(s, &r, until < end ? until : end);
+	doing("free", NULL);
 	perfclock_session_free(s);
 	judge(&r);
 }
@@ -242,6 +296,16 @@ static bool check(bool good, const char *name)
 	return good;
 }
 
+/* A sign of life, and what there was to see if the machine dies. */
+static void tell(uint64_t seconds)
+{
+	printf("# %llu s: sessions %llu (%llu refused) events %llu lost %llu late %llu resident %ld KiB\n",
+	       (unsigned long long)seconds, (unsigned long long)sum.sessions,
+	       (unsigned long long)sum.refused,
+	       (unsigned long long)sum.events, (unsigned long long)sum.lost,
+	       (unsigned long long)sum.late, resident() >> 10);
+}
+
 static bool verdict(long files, long files_end, long memory, long memory_end)
 {
 	bool good = true;
@@ -271,7 +335,8 @@ int main(int argc, char **argv)
 {
 	long files, memory = 0, seconds = argc > 1 ? atol(argv[1]) : 60;
 	struct load load;
-	uint64_t begin, end;
+	uint64_t begin, end, told;
+	pthread_t watcher;
 	int n = sysconf(_SC_NPROCESSORS_ONLN);
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -287,7 +352,9 @@ int main(int argc, char **argv)
 	       (unsigned long long)seed, nr_events, n);
 	load_start(&load, n);
 	files = open_files();
-	begin = live_now();
+	begin = told = live_now();
+	if (pthread_create(&watcher, NULL, watch, NULL))
+		return 1;
 	end = begin + (uint64_t)seconds * 1000000000;
 	while (live_now() < end) {
 		one_session(end);
@@ -295,6 +362,10 @@ int main(int argc, char **argv)
 		if (live_now() < begin + (end - begin) / 10 &&
 		    resident() > memory)
 			memory = resident();
+		if (live_now() - told >= WATCH_NS) {
+			told = live_now();
+			tell((told - begin) / 1000000000);
+		}
 	}
 	load_stop(&load);
 	return !verdict(files, open_files(), memory ? memory : resident(),

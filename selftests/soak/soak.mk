@@ -21,7 +21,7 @@ TAP_PROGRAMS += $(BUILD)/tests/soak/test_soak
 soak: $(SOAK) all ## MINUTES=10: sessions of every kind under load (root), here and in a guest
 	$(SOAK) $$(($(MINUTES) * 60))
 	selftests/vm/run --name soak --mem 3G --threads single \
-		--timeout $$(($(MINUTES) * 60 + 120)) -- \
+		--timeout $$(($(MINUTES) * 60 + 900)) -- \
 		$(SOAK) $$(($(MINUTES) * 60))
 
 -include $(SOAK:=.d)
