@@ -49,6 +49,15 @@ struct pc_file {
 	struct pc_session_ring *ring;
 };
 
+/* minima.c: least stamps of a ring's records, by the block they begin in. */
+struct pc_minima {
+	uint64_t *least;	/* UINT64_MAX: none */
+	unsigned int nr;	/* of blocks, a power of two */
+	unsigned int last;	/* block in use: the one before known */
+	uint64_t block;		/* bytes, a power of two */
+	uint64_t known;		/* position up to which the ring is entered */
+};
+
 struct pc_session_ring {
 	struct pc_ring ring;
 	unsigned int number;	/* in the session and in the order queue */
@@ -61,6 +70,7 @@ struct pc_session_ring {
 	bool watched;		/* by the reader's waiter */
 	uint64_t head;		/* loaded in the open round */
 	uint64_t least;		/* stamp left in it, at a stall */
+	struct pc_minima minima;
 	/* Its CPU is gone: no more will come. Set by the session... */
 	atomic_bool ending;
 	bool last_round;	/* ...seen by the reader before it loads head */
@@ -250,6 +260,12 @@ int pc_cpus_check(struct perfclock_session *s);
 void pc_hotplug_init(struct perfclock_session *s);
 void pc_hotplug_fini(struct perfclock_session *s);
 int pc_hotplug_check(struct perfclock_session *s);
+
+/* minima.c. The ring's least stamp from its tail to head; UINT64_MAX: none. */
+int pc_minima_init(struct pc_minima *m, const struct pc_ring *ring);
+void pc_minima_fini(struct pc_minima *m);
+uint64_t pc_least_of_ring(struct perfclock_session *s,
+			  struct pc_session_ring *r);
 
 /* ids.c */
 int pc_ids_add(struct pc_ids *t, uint64_t id, int event);

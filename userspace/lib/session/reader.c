@@ -190,28 +190,6 @@ static int step_drain(void *ctx, unsigned int i)
 	return r->ring.tail == r->head ? 0 : ROUND_TURN;
 }
 
-/* The least stamp that a ring still holds below its loaded head. */
-static uint64_t least_of_ring(struct pc_reader *rd, struct pc_session_ring *r)
-{
-	const struct perf_event_header *h;
-	uint64_t tail = r->ring.tail, malformed = r->ring.malformed;
-	uint64_t least = UINT64_MAX, stamp;
-	int err;
-
-	while ((h = pc_ring_peek(&r->ring, r->head, &err))) {
-		int event = pc_event_of(r, h);
-
-		stamp = pc_layout_stamp(pc_layout_of(rd->s, r, event), h);
-		if (!pc_record_placed(h->type, stamp) && stamp < least)
-			least = stamp;
-		pc_ring_consume(&r->ring, h);
-	}
-	/* Only looked at: the drain will count what is malformed. */
-	r->ring.tail = tail;
-	r->ring.malformed = malformed;
-	return err ? 0 : least;
-}
-
 /* The ring that holds the least stamp left; NULL: all are drained. */
 static struct pc_session_ring *oldest_ring(struct pc_reader *rd)
 {
@@ -246,7 +224,7 @@ static int relieve(struct pc_reader *rd, uint64_t w, uint64_t before)
 			err = drain_slice(rd, r, 1);
 		else
 			break;
-		r->least = least_of_ring(rd, r);
+		r->least = pc_least_of_ring(rd->s, r);
 	}
 	return err;
 }
@@ -264,7 +242,7 @@ static int step_stalled(void *ctx, uint64_t w, uint64_t *least)
 	for (i = 0; i < rd->round.nr_rings; i++)
 		if (rd->reading[i])
 			rd->reading[i]->least =
-				least_of_ring(rd, rd->reading[i]);
+				pc_least_of_ring(rd->s, rd->reading[i]);
 	r = oldest_ring(rd);
 	before = r ? r->least : UINT64_MAX;
 	if (rd->thread)

@@ -21,6 +21,7 @@ void pc_ring_free(struct pc_session_ring *r)
 		return;
 	pc_ring_unmap(r);
 	pc_ring_fini(&r->ring);
+	pc_minima_fini(&r->minima);
 	free(r->ids.slot);
 	free(r);
 }
@@ -71,6 +72,8 @@ int pc_ring_assign(struct perfclock_session *s, struct pc_session_ring *r)
 	unsigned int i, best = 0;
 	int err;
 
+	if (pc_minima_init(&r->minima, &r->ring))
+		return pc_session_no_memory(s);
 	for (i = 1; i < s->nr_readers; i++)
 		if (s->readers[i].nr_slots < s->readers[best].nr_slots)
 			best = i;
