@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """A run of QEMU: start it, read the guest's report, judge its kernel log."""
+import ctypes
 import os
 import re
 import select
@@ -148,6 +149,11 @@ def boot(argv, log, limit, show, pauses=None, come_up=COME_UP):
     return result
 
 
+def die_with_parent(libc=ctypes.CDLL(None), pr_set_pdeathsig=1):
+    """In QEMU before it starts: no guest outlives a run that was killed."""
+    libc.prctl(pr_set_pdeathsig, signal.SIGKILL)
+
+
 def boot_once(argv, log, limit, show, pauses, come_up):
     """One boot, for better or worse."""
     result = Result()
@@ -157,7 +163,8 @@ def boot_once(argv, log, limit, show, pauses, come_up):
     # stdin stays open: at its end QEMU would close the port for the guest.
     with subprocess.Popen(argv, stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE) as qemu:
+                          stderr=subprocess.PIPE,
+                          preexec_fn=die_with_parent) as qemu:
         try:
             alive = follow(qemu, reader, begin, limit, come_up, pauses)
         finally:
