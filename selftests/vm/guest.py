@@ -119,11 +119,14 @@ def read(path):
         return f.read()
 
 
+TIMED_OUT = 124         # as timeout(1) has it
+
+
 def status_of(end):
     """An exit status of ours from how a job ended."""
     kind, _, number = (end or 'exit 1').partition(' ')
     if kind == 'timeout':
-        return 124
+        return TIMED_OUT
     return int(number) + (128 if kind == 'signal' else 0)
 
 
