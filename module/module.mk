@@ -4,7 +4,10 @@
 # renewed only where files differ: Kbuild then rebuilds only what it must.
 
 KDIR ?= /lib/modules/$(shell uname -r)/build
+# As the tests build it: MODULE_W=1 (more warnings), MODULE_WERROR=1 (each is
+# an error); MODULE_C=2 runs sparse.
 MODULE_W ?=
+MODULE_WERROR ?=
 MODULE_C ?=
 # For tests only: a module that publishes without waiting for grace periods.
 MODULE_NO_GP ?=
@@ -14,6 +17,9 @@ module_release = $(shell sed -n 's/^\#define UTS_RELEASE "\(.*\)".*/\1/p' \
 	$(KDIR)/include/generated/utsrelease.h 2>/dev/null)
 module_files := $(wildcard module/*.c module/*.h module/probes/*.c) \
 		module/Kbuild uapi/linux/perf_clock.h
+
+module_cflags := $(strip $(if $(MODULE_WERROR),-Werror) \
+		 $(if $(MODULE_NO_GP),-DPERF_CLOCK_TEST_NO_GP))
 
 .PHONY: module modules_install
 module: ## build the module for the running kernel, or for KDIR=...
@@ -29,7 +35,7 @@ module: ## build the module for the running kernel, or for KDIR=...
 	scripts/module-copy "$$into" $(module_files) && \
 	$(MAKE) -C $(KDIR) M="$$into" $(if $(MODULE_W),W=$(MODULE_W)) \
 		$(if $(MODULE_C),C=$(MODULE_C)) \
-		$(if $(MODULE_NO_GP),KCFLAGS=-DPERF_CLOCK_TEST_NO_GP) modules && \
+		$(if $(module_cflags),KCFLAGS='$(module_cflags)') modules && \
 	echo "built $(BUILD)/module/$$release/perf_clock.ko"
 
 modules_install: module ## install the module for that kernel (root)

@@ -88,7 +88,8 @@ TARGETS = {'module': ('build/module', 'perf_clock.ko'),
 def build_module(kernel, target='module', no_gp=False):
     """The path of a module of ours, built for an unpacked kernel."""
     folder, name = TARGETS[target]
-    argv = ['make', '-s', '-C', TOP, target, 'KDIR=' + kernel.kdir]
+    argv = ['make', '-s', '-C', TOP, target, 'KDIR=' + kernel.kdir,
+            'MODULE_W=1', 'MODULE_WERROR=1']
     if no_gp:
         folder = folder.replace('build', 'build/no-gp')
         argv += ['BUILD=build/no-gp', 'MODULE_NO_GP=1']

@@ -21,7 +21,7 @@ endef
 
 $(BUILD)/tests/vm/guest_module: $(GUEST_TESTS) $(VM)/vm.mk
 	$(call guest_script,module,500,$(GUEST_TESTS),\
-		--env PERF_CLOCK_TEST_SUSPEND=nearly)
+		--threads single --env PERF_CLOCK_TEST_SUSPEND=nearly)
 
 $(BUILD)/tests/vm/guest_live: $(LIVE_BINS) $(BUILD)/perfclock $(VM)/vm.mk
 	$(call guest_script,live,420,$(LIVE_BINS),\
