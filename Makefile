@@ -103,7 +103,7 @@ check: ## set up, build, and run all tests; needs root or sudo, and a network
 
 .PHONY: check-run
 check-run: all $(TAP_PROGRAMS) $(TAP_TOGETHER) ## the tests of "check" alone
-	LINT_FETCH=1 scripts/tap-run --log $(BUILD)/check \
+	LINT_FETCH=1 scripts/with-tracefs scripts/tap-run --log $(BUILD)/check \
 		$(TAP_PROGRAMS) --together $(TAP_TOGETHER)
 
 install: all ## install library, command, manual (DESTDIR, PREFIX)

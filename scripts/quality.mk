@@ -37,7 +37,8 @@ coverage: ## line coverage of the library by unit and live tests (gcov)
 	LDFLAGS=--coverage $(MAKE) -s BUILD=$(COVERAGE) EXAMPLES= \
 		CFLAGS='-O1 -g --coverage -fprofile-update=atomic' \
 		all unit-tests live-tests $(COVERAGE)/fuzz/gen
-	-BUILD=$(COVERAGE) scripts/tap-run --log $(COVERAGE)/check \
+	-BUILD=$(COVERAGE) scripts/with-tracefs scripts/tap-run \
+		--log $(COVERAGE)/check \
 		selftests/unit/test_order_tables.py selftests/fuzz/test-recordings \
 		$(patsubst $(BUILD)/%,$(COVERAGE)/%,$(filter-out \
 		%/test_explore,$(UNIT_BINS)) $(LIVE_BINS))

@@ -24,10 +24,10 @@ bench-check: bench ## bench, and whether the ratios that we promise hold
 
 bench-programs: $(BENCH_BINS)
 bench-session: $(BUILD)/bench/bench_session_read ## CPU cost of a live session (root)
-	selftests/bench/bench_session --build $(BUILD)
+	scripts/with-tracefs selftests/bench/bench_session --build $(BUILD)
 
 -include $(BENCH_BINS:=.d)
 
 .PHONY: bench-trace
 bench-trace: $(BUILD)/perfclock ## CPU cost of a line, against perf (root)
-	selftests/bench/bench_trace
+	scripts/with-tracefs selftests/bench/bench_trace

@@ -17,6 +17,6 @@ $(BUILD)/tests/live/%: selftests/live/%.c selftests/tap.h $(LIB_A)
 .PHONY: live-tests check-live
 live-tests: $(LIVE_BINS)
 check-live: $(LIVE_BINS) ## run the live tests only (root, or perf_event_paranoid -1)
-	scripts/tap-run --log $(BUILD)/check $(LIVE_BINS)
+	scripts/with-tracefs scripts/tap-run --log $(BUILD)/check $(LIVE_BINS)
 
 -include $(LIVE_BINS:=.d)

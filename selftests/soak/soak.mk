@@ -19,7 +19,7 @@ TAP_PROGRAMS += $(BUILD)/tests/soak/test_soak
 # another patches, and the soak turns tracepoints on and off all the time.
 .PHONY: soak
 soak: $(SOAK) all ## MINUTES=10: sessions of every kind under load (root), here and in a guest
-	$(SOAK) $$(($(MINUTES) * 60))
+	scripts/with-tracefs $(SOAK) $$(($(MINUTES) * 60))
 	selftests/vm/run --name soak --mem 3G --threads single \
 		--timeout $$(($(MINUTES) * 60 + 900)) -- \
 		$(SOAK) $$(($(MINUTES) * 60))

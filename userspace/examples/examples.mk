@@ -28,7 +28,7 @@ TAP_PROGRAMS += userspace/examples/check
 .PHONY: examples check-examples
 examples: $(EXAMPLE_BINS) ## build the examples into build/examples/
 check-examples: all ## run the examples
-	BUILD=$(BUILD) scripts/tap-run --log $(BUILD)/check \
+	BUILD=$(BUILD) scripts/with-tracefs scripts/tap-run --log $(BUILD)/check \
 		userspace/examples/check
 
 -include $(EXAMPLE_BINS:=.d)

@@ -63,7 +63,8 @@ selftests/live/test_cmd_faults.py: $(STORM) $(BUILD)/fuzz/gen
 
 .PHONY: check-tools
 check-tools: $(TOOL) $(TOOL_TEST_BINS) ## run the command's tests only
-	scripts/tap-run --log $(BUILD)/check $(TOOL_TEST_BINS) $(TOOL_DRIVERS)
+	scripts/with-tracefs scripts/tap-run --log $(BUILD)/check \
+		$(TOOL_TEST_BINS) $(TOOL_DRIVERS)
 
 COMPLETION := userspace/tools/completion
 INSTALL_FILES += 755:$(TOOL):$(PREFIX)/bin/perfclock \
