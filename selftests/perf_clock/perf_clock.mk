@@ -11,9 +11,14 @@ TAP_TOGETHER += $(KS)/test_packaging
 KS_FLAGS := -D_GNU_SOURCE -Iuapi -isystem $(BUILD)/kselftest/perf_clock \
 	    -std=gnu11 -O2 -g -Wall -static
 KS_LIBS := -lpthread
+KS_CC = $(CC)
 ifeq ($(HAVE_LIBURING),y)
-KS_FLAGS += -DHAVE_LIBURING
-KS_LIBS += -luring
+$(BUILD)/tests/perf_clock/test_uring: KS_FLAGS += -DHAVE_LIBURING
+$(BUILD)/tests/perf_clock/test_uring: KS_LIBS += -luring
+endif
+# CC32: a compiler of 32-bit programs, which x86 does without.
+ifneq ($(CC32),)
+$(BUILD)/tests/perf_clock/test_compat: KS_CC = $(CC32)
 endif
 
 # A link into the cache, where the kernel's own test harness is.
@@ -24,7 +29,7 @@ $(BUILD)/kselftest: $(KS)/fetch-harness
 $(BUILD)/tests/perf_clock/%: $(KS)/%.c $(KS)/perf_clock_test.h \
 		$(KS)/disturb.h $(KS)/settings uapi/linux/perf_clock.h | $(BUILD)/kselftest
 	@mkdir -p $(@D)
-	$(CC) $(KS_FLAGS) -o $@ $< $(KS_LIBS)
+	$(KS_CC) $(KS_FLAGS) $(CPPFLAGS) $(LDFLAGS) -o $@ $< $(KS_LIBS)
 	@cp $(KS)/settings $@.settings
 
 .PHONY: kselftests check-module
