@@ -9,6 +9,10 @@
 #include "opts.h"
 #include "tap.h"
 
+/* By pointer: inlined, gcc warns under sanitizers of a branch never taken. */
+static int (*volatile give_back)(void *dst, const void *src, size_t size) =
+	opts_return;
+
 struct opts {
 	size_t sz;
 	uint64_t a, b;
@@ -61,7 +65,7 @@ static void missing_size_is_refused(void)
 	struct opts in = { 0, 7, 8 }, o;
 
 	EXPECT_EQ(opts_copy(&o, sizeof(o), &in), -EINVAL);
-	EXPECT_EQ(opts_return(&in, &o, sizeof(o)), -EINVAL);
+	EXPECT_EQ(give_back(&in, &o, sizeof(o)), -EINVAL);
 }
 
 static void results_fit_the_caller(void)
@@ -70,11 +74,11 @@ static void results_fit_the_caller(void)
 	struct opts small = { offsetof(struct opts, b), 0, 42 };
 	struct opts src = { sizeof(src), 5, 6 };
 
-	EXPECT_EQ(opts_return(&big, &src, sizeof(src)), 0);
+	EXPECT_EQ(give_back(&big, &src, sizeof(src)), 0);
 	EXPECT_EQ(big.known.b, 6);
 	EXPECT_EQ(big.c, 0);
 	EXPECT_EQ(big.known.sz, sizeof(big));
-	EXPECT_EQ(opts_return(&small, &src, sizeof(src)), 0);
+	EXPECT_EQ(give_back(&small, &src, sizeof(src)), 0);
 	EXPECT_EQ(small.a, 5);
 	EXPECT_EQ(small.b, 42);
 }
