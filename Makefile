@@ -99,10 +99,12 @@ setup: ## install the Debian packages that building and testing need
 
 check: ## set up, build, and run all tests; needs root or sudo, and a network
 	scripts/install-deps build test vm lint doc
+	$(MAKE) --no-print-directory -j$$(nproc) -Otarget check-programs
 	$(MAKE) --no-print-directory check-run
 
-.PHONY: check-run
-check-run: all $(TAP_PROGRAMS) $(TAP_TOGETHER) ## the tests of "check" alone
+.PHONY: check-programs check-run
+check-programs: all $(TAP_PROGRAMS) $(TAP_TOGETHER)
+check-run: check-programs ## the tests of "check" alone
 	LINT_FETCH=1 scripts/with-tracefs scripts/tap-run --log $(BUILD)/check \
 		$(TAP_PROGRAMS) --together $(TAP_TOGETHER)
 
