@@ -16,6 +16,7 @@ import traceback
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
 PERFCLOCK = os.environ.get('PERFCLOCK', os.path.join(TOP, 'build/perfclock'))
+GEN = os.path.join(TOP, 'build/fuzz/gen')
 LIMIT = 60
 TESTS = []
 
@@ -57,6 +58,14 @@ def summary(*args, **kwargs):
 def check(condition, what=''):
     if not condition:
         raise AssertionError(what or 'not so')
+
+
+def recordings(directory, names=('mode-file-le.data', 'mode-pipe-le.data')):
+    """Paths of recordings made there: of these names, or of another one."""
+    subprocess.run([GEN, directory], check=True)
+    present = sorted(os.listdir(directory))
+    return [os.path.join(directory, name) for name in present
+            if name in names] or [os.path.join(directory, present[0])]
 
 
 def refused(got, status, *words):

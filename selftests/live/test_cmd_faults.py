@@ -9,12 +9,12 @@ import subprocess
 import sys
 import tempfile
 
-from cmdtest import (PERFCLOCK, TOP, Load, Skip, check, main, need_root,
-                     need_tracepoints, online, perfclock, summary, test)
+from cmdtest import (GEN, PERFCLOCK, TOP, Load, Skip, check, main, need_root,
+                     need_tracepoints, online, perfclock, recordings, summary,
+                     test)
 
 EVENT = 'raw_syscalls:sys_enter'
 STORM = os.path.join(TOP, 'build/tests/tools/storm.so')
-GEN = os.path.join(TOP, 'build/fuzz/gen')
 
 
 def storm(**settings):
@@ -23,13 +23,6 @@ def storm(**settings):
         raise Skip('build/tests/tools/storm.so is not built')
     return dict(os.environ, LD_PRELOAD=STORM,
                 **{'STORM_' + key: str(n) for key, n in settings.items()})
-
-
-def recordings(directory, names=('mode-file-le.data', 'mode-pipe-le.data')):
-    subprocess.run([GEN, directory], check=True)
-    present = sorted(os.listdir(directory))
-    return [os.path.join(directory, name) for name in present
-            if name in names] or [os.path.join(directory, present[0])]
 
 
 @test

@@ -208,18 +208,11 @@ void json_bool(struct json *j, const char *key, bool value)
 
 void json_double(struct json *j, const char *key, double value, int digits)
 {
-	char text[64], *comma;
-
 	if (!isfinite(value) || fabs(value) > 1e30) {
 		json_null(j, key);
 		return;
 	}
-	snprintf(text, sizeof(text), "%.*f", digits, value);
-	/* The locale may write a decimal comma. */
-	comma = strchr(text, ',');
-	if (comma)
-		*comma = '.';
-	put_number(j, key, "%s", text);
+	put_number(j, key, "%.*f", digits, value);
 }
 
 void json_null(struct json *j, const char *key)

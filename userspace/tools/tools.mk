@@ -53,16 +53,17 @@ $(BUILD)/tests/tools/%: selftests/tools/%.c selftests/tap.h $(TOOL_PARTS) $(LIB_
 TOOL_DRIVERS := $(wildcard selftests/live/test_cmd_*.py)
 TAP_PROGRAMS += $(TOOL_DRIVERS)
 
-# What test_cmd_faults.py preloads, and the recordings that it reads.
+# What test_cmd_faults.py preloads, and the recordings that tests read.
 STORM := $(BUILD)/tests/tools/storm.so
 $(STORM): selftests/tools/storm.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) -std=gnu11 $(WARNINGS) $(CFLAGS) -fPIC -shared -o $@ \
 		$< -ldl
-selftests/live/test_cmd_faults.py: $(STORM) $(BUILD)/fuzz/gen
+selftests/live/test_cmd_faults.py: $(STORM)
+$(TOOL_DRIVERS): $(BUILD)/fuzz/gen
 
 .PHONY: check-tools
-check-tools: $(TOOL) $(TOOL_TEST_BINS) ## run the command's tests only
+check-tools: $(TOOL) $(TOOL_TEST_BINS) $(TOOL_DRIVERS) ## run the command's tests only
 	scripts/with-tracefs scripts/tap-run --log $(BUILD)/check \
 		$(TOOL_TEST_BINS) $(TOOL_DRIVERS)
 
