@@ -28,9 +28,9 @@ struct model {
 	struct model_record held[MODEL_MAX];	/* in order */
 	int nr;
 	uint64_t last_key[RINGS_MAX];		/* of the ring's last; 0: none */
-	uint64_t newest[RINGS_MAX];
 	uint64_t limit, greatest;
 	struct perfclock_order_stats st;
+	struct perfclock_order_ring_stats ring[RINGS_MAX];
 };
 
 static struct model M;
@@ -52,15 +52,22 @@ static const unsigned char *bytes_of(uint32_t id)
 	return pattern + id % 4096;
 }
 
-static void model_count_late(uint64_t stamp)
+static void model_count_late(struct perfclock_order_ring_stats *ring,
+			     uint64_t stamp)
 {
+	const uint64_t late_ns = M.greatest - stamp;
+
 	M.st.late++;
-	if (M.greatest - stamp > M.st.max_late_ns)
-		M.st.max_late_ns = M.greatest - stamp;
+	ring->late++;
+	if (late_ns > M.st.max_late_ns)
+		M.st.max_late_ns = late_ns;
+	if (late_ns > ring->max_late_ns)
+		ring->max_late_ns = late_ns;
 }
 
 static void model_push(struct model_record r)
 {
+	struct perfclock_order_ring_stats *ring = &M.ring[r.ring];
 	int i;
 
 	if (r.stamp == 0 || r.stamp == UINT64_MAX)
@@ -70,13 +77,15 @@ static void model_push(struct model_record r)
 		r.key = M.last_key[r.ring];
 	} else {
 		r.key = r.stamp;
-		if (r.stamp < M.newest[r.ring])
+		if (r.stamp < ring->newest) {
 			M.st.inversions++;
-		else
-			M.newest[r.ring] = r.stamp;
+			ring->inversions++;
+		} else {
+			ring->newest = r.stamp;
+		}
 		if (r.stamp < M.greatest) {
 			r.flags |= PERFCLOCK_RECORD_LATE;
-			model_count_late(r.stamp);
+			model_count_late(ring, r.stamp);
 		}
 	}
 	M.last_key[r.ring] = r.key;
@@ -88,6 +97,8 @@ static void model_push(struct model_record r)
 	M.held[i] = r;
 	M.nr++;
 	M.st.pushed++;
+	ring->pushed++;
+	ring->held++;
 	if ((uint64_t)M.nr > M.st.held_max)
 		M.st.held_max = M.nr;
 }
@@ -108,6 +119,7 @@ static bool model_take(struct model_record *r)
 	*r = M.held[0];
 	memmove(&M.held[0], &M.held[1], --M.nr * sizeof(*r));
 	M.st.delivered++;
+	M.ring[r->ring].held--;
 	if (r->key > M.greatest && !(r->flags & PERFCLOCK_RECORD_PLACED))
 		M.greatest = r->key;
 	return true;
@@ -130,8 +142,23 @@ static void compare_record(const struct perfclock_record *rec)
 		ASSERT(rec->data == bytes_of(want.id));
 }
 
-static void compare_stats(void)
+static void compare_ring_stats(unsigned int ring)
 {
+	struct perfclock_order_ring_stats rs = { .sz = sizeof(rs) };
+	const struct perfclock_order_ring_stats *want = &M.ring[ring];
+
+	ASSERT_EQ(perfclock_order_get_ring_stats(O, ring, &rs), 0);
+	ASSERT_EQ(rs.pushed, want->pushed);
+	ASSERT_EQ(rs.held, want->held);
+	ASSERT_EQ(rs.late, want->late);
+	ASSERT_EQ(rs.max_late_ns, want->max_late_ns);
+	ASSERT_EQ(rs.inversions, want->inversions);
+	ASSERT_EQ(rs.newest, want->newest);
+}
+
+static void compare_stats(unsigned int rings)
+{
+	int i;
 	struct perfclock_order_stats st = { .sz = sizeof(st) };
 
 	ASSERT_EQ(perfclock_order_get_stats(O, &st), 0);
@@ -145,6 +172,9 @@ static void compare_stats(void)
 	ASSERT_EQ(st.placed, M.st.placed);
 	ASSERT_EQ(st.bad_limits, M.st.bad_limits);
 	ASSERT_EQ(st.greatest_delivered, M.greatest);
+	ASSERT_EQ(st.discarded, 0);
+	for (i = 0; i < 4; i++)
+		compare_ring_stats(rnd(rings));
 }
 
 struct stop {
@@ -221,8 +251,13 @@ static void random_flush(uint64_t limit)
 	} else {
 		model_limit(limit);
 		ret = perfclock_order_flush(O, limit, check, &stop);
-		if (ret == -ECANCELED)
+		if (!stop.after) {
+			ASSERT_EQ(ret, -ECANCELED);
 			return;
+		}
+		/* It went on after it was told to stop, or never was. */
+		ASSERT_OP(stop.after, >, 0);
+		ASSERT_OP(ret, >=, 0);
 	}
 	ASSERT(!M.nr || M.held[0].key >= M.limit);
 }
@@ -240,10 +275,20 @@ static void random_pull(const struct style *s, uint64_t limit)
 		else
 			ASSERT(!M.nr || M.held[0].key >= M.limit);
 		if (!rnd(10))
-			compare_stats();
+			compare_stats(s->rings);
 		if (!rnd(10))
 			random_push(s, limit);
 	}
+}
+
+/* Pushed and delivered whatever it was: no byte of memory is left behind. */
+static void expect_no_memory(void)
+{
+	struct perfclock_order_stats st = { .sz = sizeof(st) };
+
+	ASSERT_EQ(perfclock_order_get_stats(O, &st), 0);
+	ASSERT_EQ(st.memory_queued, 0);
+	ASSERT_EQ(st.memory, 0);
 }
 
 static void run(const struct style *s, int rounds)
@@ -270,7 +315,7 @@ static void run(const struct style *s, int rounds)
 			random_flush(time);
 		else
 			random_pull(s, time);
-		compare_stats();
+		compare_stats(s->rings);
 		if (M.nr > MODEL_MAX / 2)
 			break;		/* it is slow with more */
 	}
@@ -279,7 +324,8 @@ static void run(const struct style *s, int rounds)
 	model_limit(UINT64_MAX);
 	ASSERT_OP(perfclock_order_end(O, check, NULL), >=, 0);
 	ASSERT_EQ(M.nr, 0);
-	compare_stats();
+	compare_stats(s->rings);
+	expect_no_memory();
 	perfclock_order_free(O);
 	O = NULL;
 }
