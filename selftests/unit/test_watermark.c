@@ -3,9 +3,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
+#include <linux/membarrier.h>
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,6 +27,74 @@
 /* Each test is run with either provider that has a thread. */
 static const char *provider;
 
+#define EVERY_CPU	(-2)
+static int refused_cpu = -1;
+
+/* In libc's place: a CPU, or every one, can be made to be not ours. */
+int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set)
+{
+	const int cpu = __atomic_load_n(&refused_cpu, __ATOMIC_RELAXED);
+
+	if (CPU_COUNT_S(size, set) == 1 &&
+	    (cpu == EVERY_CPU || (cpu >= 0 && CPU_ISSET_S(cpu, size, set)))) {
+		errno = EPERM;
+		return -1;
+	}
+	return syscall(SYS_sched_setaffinity, pid, size, set);
+}
+
+static void refuse_cpu(int cpu)
+{
+	__atomic_store_n(&refused_cpu, cpu, __ATOMIC_RELAXED);
+}
+
+static bool may_run_on(int cpu)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	return !sched_setaffinity(0, sizeof(one), &one);
+}
+
+/* How many CPUs are online; 0: we may not run on each. *last: one of them. */
+static int cpus_of_ours(int *last)
+{
+	FILE *f = fopen("/sys/devices/system/cpu/online", "re");
+	int from, n = 0;
+	cpu_set_t old;
+
+	if (!f)
+		return 0;
+	sched_getaffinity(0, sizeof(old), &old);
+	while (n >= 0 && fscanf(f, "%d", &from) == 1) {
+		if (fscanf(f, "-%d", last) != 1)
+			*last = from;
+		for (; n >= 0 && from <= *last; from++)
+			n = may_run_on(from) ? n + 1 : -1;
+		if (fgetc(f) != ',')
+			break;
+	}
+	fclose(f);
+	sched_setaffinity(0, sizeof(old), &old);
+	return n > 0 ? n : 0;
+}
+
+/*
+ * Asked without the library: that it refuses what this machine allows is no
+ * reason to skip.
+ */
+static bool machine_refuses(void)
+{
+	int got;
+
+	if (!strcmp(provider, "cpu-visit"))
+		return !cpus_of_ours(&got);
+	got = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
+	return got < 0 || !(got & MEMBARRIER_CMD_GLOBAL) ||
+	       syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+}
+
 static struct perfclock *open_paced(uint64_t pace_ns)
 {
 	struct perfclock *clk;
@@ -37,7 +107,7 @@ static struct perfclock *open_paced(uint64_t pace_ns)
 	};
 	int err = perfclock_open(&clk, &o);
 
-	if (err == -ENODEV || err == -EPERM)
+	if ((err == -ENODEV || err == -EPERM) && machine_refuses())
 		SKIP("%s", error);
 	if (err)
 		printf("# %s\n", error);
@@ -71,10 +141,13 @@ static void follows_the_clock(void)
 static void waiting_ends_at_the_time_limit(void)
 {
 	struct perfclock *clk = open_or_skip();
+	uint64_t begin = mono_ns();
 
-	EXPECT_EQ(perfclock_watermark_wait(clk, UINT64_MAX, 0), -ETIMEDOUT);
 	EXPECT_EQ(perfclock_watermark_wait(clk, UINT64_MAX, 30000000),
 		  -ETIMEDOUT);
+	EXPECT_OP(mono_ns() - begin, >=, 30000000);
+	EXPECT_OP(mono_ns() - begin, <, 10000000000);
+	EXPECT_EQ(perfclock_watermark_wait(clk, UINT64_MAX, 0), -ETIMEDOUT);
 	EXPECT_EQ(perfclock_watermark_wait(clk, 0, 0), 0);
 	perfclock_close(clk);
 }
@@ -110,6 +183,22 @@ static void a_signal_interrupts_the_wait_and_not_the_provider(void)
 	perfclock_close(clk);
 }
 
+/* Once more in an hour: what was moved is acknowledged, and stays so. */
+static void fd_is_not_readable_once_acknowledged(void)
+{
+	struct perfclock *clk = open_paced(3600 * 1000000000ull);
+	struct pollfd p = { .fd = perfclock_watermark_fd(clk),
+			    .events = POLLIN };
+
+	ASSERT_OP(p.fd, >=, 0);
+	EXPECT_EQ(poll(&p, 1, 0), 1);
+	EXPECT_EQ(p.revents, POLLIN);
+	EXPECT_EQ(perfclock_watermark_ack(clk), 0);
+	EXPECT_EQ(poll(&p, 1, 20), 0);
+	EXPECT_EQ(perfclock_watermark_ack(clk), 0);
+	perfclock_close(clk);
+}
+
 static void fd_is_readable_when_it_moved(void)
 {
 	struct perfclock *clk = open_or_skip();
@@ -121,11 +210,11 @@ static void fd_is_readable_when_it_moved(void)
 	EXPECT_EQ(perfclock_watermark_fd(clk), fd);
 	for (i = 0; i < 5; i++) {
 		EXPECT_EQ(poll(&p, 1, 10000), 1);
+		EXPECT_EQ(perfclock_watermark(clk, &before), 0);
 		EXPECT_EQ(perfclock_watermark_ack(clk), 0);
-		perfclock_watermark(clk, &before);
 		EXPECT_EQ(poll(&p, 1, 10000), 1);
-		perfclock_watermark(clk, &after);
-		EXPECT_OP(after, >=, before);
+		EXPECT_EQ(perfclock_watermark(clk, &after), 0);
+		EXPECT_OP(after, >, before);
 	}
 	perfclock_close(clk);
 }
@@ -232,22 +321,27 @@ static void margins(uint64_t *least, uint64_t *most)
 	perfclock_close(clk);
 }
 
-static int refuse_adjtimex(void)
+static int refuse_call(unsigned int nr)
 {
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
 			 offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_adjtimex, 0, 1),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	struct sock_fprog prog = { sizeof(code) / sizeof(code[0]), code };
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog);
+}
+
+static int refuse_adjtimex(void)
+{
 	struct timex tx;
 
 	memset(&tx, 0, sizeof(tx));
-	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) ||
-	       syscall(SYS_adjtimex, &tx) >= 0;
+	return refuse_call(SYS_adjtimex) || syscall(SYS_adjtimex, &tx) >= 0;
 }
 
 /*
@@ -342,6 +436,111 @@ static void many_threads_may_use_one_handle(void)
 	perfclock_close(clk);
 }
 
+static int open_on(const int *cpus, unsigned int nr, struct perfclock **clk,
+		   char *error, size_t size)
+{
+	struct perfclock_open_opts o = {
+		.sz = sizeof(o), .clock = PERFCLOCK_MONOTONIC_RAW,
+		.source = "clockid", .provider = "cpu-visit",
+		.cpus = cpus, .nr_cpus = nr, .pace_ns = 2000000,
+		.error = error, .error_size = size,
+	};
+
+	return perfclock_open(clk, &o);
+}
+
+/* A CPU that is not ours matters to those who read its ring. */
+static void cpu_visit_visits_whom_it_is_asked_to(void)
+{
+	static const int no_such = 1 << 20, negative = -1;
+	int pair[2] = { 0, 0 };
+	struct perfclock *clk;
+	char error[256];
+
+	if (cpus_of_ours(&pair[1]) < 2)
+		SKIP("there are no two CPUs of ours");
+	refuse_cpu(pair[1]);
+	EXPECT_EQ(open_on(pair, 1, &clk, error, sizeof(error)), 0);
+	perfclock_close(clk);
+	EXPECT_EQ(open_on(pair, 2, &clk, error, sizeof(error)), -EPERM);
+	EXPECT(strstr(error, "may not run on every CPU"));
+	EXPECT_EQ(open_on(NULL, 0, &clk, error, sizeof(error)), -EPERM);
+	refuse_cpu(-1);
+	EXPECT_EQ(open_on(pair, 2, &clk, error, sizeof(error)), 0);
+	perfclock_close(clk);
+	EXPECT_EQ(open_on(&no_such, 1, &clk, error, sizeof(error)), -EINVAL);
+	EXPECT(strstr(error, "no CPU 1048576"));
+	EXPECT_EQ(open_on(&negative, 1, &clk, error, sizeof(error)), -EINVAL);
+	EXPECT(strstr(error, "-1"));
+}
+
+/* The watermark stands still, says why, and goes on when that is over. */
+static void what_keeps_a_provider_from_it_is_told_while_it_lasts(void)
+{
+	uint64_t before, after, end;
+	struct perfclock *clk;
+	char error[256];
+	int cpu, err;
+
+	if (!cpus_of_ours(&cpu))
+		SKIP("not all CPUs are ours");
+	ASSERT_EQ(open_on(NULL, 0, &clk, error, sizeof(error)), 0);
+	refuse_cpu(cpu);
+	EXPECT_EQ(perfclock_watermark_wait(clk, UINT64_MAX, 10000000000),
+		  -EPERM);
+	EXPECT_EQ(perfclock_watermark(clk, &before), -EPERM);
+	usleep(30000);
+	EXPECT_EQ(perfclock_watermark(clk, &after), -EPERM);
+	EXPECT_EQ(before, after);
+	refuse_cpu(-1);
+	end = mono_ns() + 10000000000;
+	while ((err = perfclock_watermark_wait(clk, before, 10000000000)) ==
+	       -EPERM && mono_ns() < end)
+		usleep(1000);
+	EXPECT_EQ(err, 0);
+	EXPECT_EQ(perfclock_watermark(clk, &after), 0);
+	EXPECT_OP(after, >, before);
+	perfclock_close(clk);
+}
+
+/* 0: refused, and all that was tried is told; nobody guesses. */
+static int open_where_nothing_is_proven(void)
+{
+	char error[600] = "";
+	struct perfclock_open_opts o = {
+		.sz = sizeof(o), .clock = PERFCLOCK_MONOTONIC,
+		.source = "clockid", .device = "/nonexistent",
+		.error = error, .error_size = sizeof(error),
+	};
+	struct perfclock *clk;
+	int err;
+
+	if (refuse_call(SYS_membarrier))
+		return 77;
+	refuse_cpu(EVERY_CPU);
+	err = perfclock_open(&clk, &o);
+	if (err != -EPERM || clk)
+		return 1;
+	return strstr(error, "; module: ") && strstr(error, "; membarrier: ") &&
+	       strstr(error, "; cpu-visit: ") && !strstr(error, "backoff") ?
+	       0 : 2;
+}
+
+static void where_nothing_is_proven_nothing_is_chosen(void)
+{
+	int status;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (!pid)
+		_exit(open_where_nothing_is_proven());
+	ASSERT_EQ(waitpid(pid, &status, 0), pid);
+	if (WEXITSTATUS(status) == 77)
+		SKIP("no seccomp filter can be set here");
+	EXPECT_EQ(status, 0);
+}
+
 static int open_backoff(const char *name, struct perfclock **clk)
 {
 	struct perfclock_open_opts o = {
@@ -391,6 +590,9 @@ static void backoff_follows_what_is_observed_unproven(void)
 	perfclock_watermark_observe(clk, 700);
 	EXPECT_EQ(perfclock_watermark(clk, &w), 0);
 	EXPECT_EQ(w, 900);
+	EXPECT_EQ(perfclock_get_info(clk, &info), 0);
+	EXPECT_EQ(info.watermark, 900);
+	EXPECT_EQ(info.moves, 1);
 	EXPECT_EQ(perfclock_watermark_fd(clk), -EOPNOTSUPP);
 	ASSERT_EQ(pthread_create(&t, NULL, observe_later, clk), 0);
 	EXPECT_EQ(perfclock_watermark_wait(clk, 4000, 10000000000), 0);
@@ -416,6 +618,7 @@ static void backoff_follows_what_is_observed_unproven(void)
 WITH_BOTH(follows_the_clock)
 WITH_BOTH(waiting_ends_at_the_time_limit)
 WITH_BOTH(a_signal_interrupts_the_wait_and_not_the_provider)
+WITH_BOTH(fd_is_not_readable_once_acknowledged)
 WITH_BOTH(fd_is_readable_when_it_moved)
 WITH_BOTH(a_fork_leaves_parent_and_child_whole)
 WITH_BOTH(steering_costs_little_or_a_part_of_a_round)
@@ -427,12 +630,19 @@ static const struct tap_test tests[] = {
 	BOTH(follows_the_clock),
 	BOTH(waiting_ends_at_the_time_limit),
 	BOTH(a_signal_interrupts_the_wait_and_not_the_provider),
+	BOTH(fd_is_not_readable_once_acknowledged),
 	BOTH(fd_is_readable_when_it_moved),
 	BOTH(a_fork_leaves_parent_and_child_whole),
 	BOTH(steering_costs_little_or_a_part_of_a_round),
 	BOTH(pace_is_kept),
 	BOTH(closing_does_not_wait_for_the_pace),
 	BOTH(many_threads_may_use_one_handle),
+	{ "cpu_visit_visits_whom_it_is_asked_to",
+	  cpu_visit_visits_whom_it_is_asked_to },
+	{ "what_keeps_a_provider_from_it_is_told_while_it_lasts",
+	  what_keeps_a_provider_from_it_is_told_while_it_lasts },
+	{ "where_nothing_is_proven_nothing_is_chosen",
+	  where_nothing_is_proven_nothing_is_chosen },
 	{ "backoff_wants_a_time", backoff_wants_a_time },
 	{ "backoff_follows_what_is_observed_unproven",
 	  backoff_follows_what_is_observed_unproven },
