@@ -42,6 +42,28 @@ static void unknown_names_and_flags_are_refused(void)
 	EXPECT_EQ(TRY(&clk, .clock = 17), -EINVAL);
 	EXPECT_EQ(TRY(&clk, .clock = PERFCLOCK_MONOTONIC, .nr_cpus = 1),
 		  -EINVAL);
+	EXPECT_EQ(TRY(&clk, .clock = PERFCLOCK_MONOTONIC, .nr_cpus = 1,
+		      .cpus = (const int[]){ -1 }), -EINVAL);
+}
+
+static void clocks_have_names(void)
+{
+	static const char *const names[] = {
+		"perf", "monotonic", "monotonic_raw", "boottime",
+	};
+	int i;
+
+	EXPECT_EQ(PERFCLOCK_CLOCKS, 4);
+	for (i = 0; i < 4; i++) {
+		EXPECT_STREQ(perfclock_clock_name(i), names[i]);
+		EXPECT_EQ(perfclock_clock_from_name(names[i]), i);
+	}
+	EXPECT(!perfclock_clock_name(PERFCLOCK_CLOCKS));
+	EXPECT(!perfclock_clock_name(-1));
+	EXPECT_EQ(perfclock_clock_from_name(NULL), -EINVAL);
+	EXPECT_EQ(perfclock_clock_from_name(""), -EINVAL);
+	EXPECT_EQ(perfclock_clock_from_name("mono"), -EINVAL);
+	EXPECT_EQ(perfclock_clock_from_name("monotonic_raw2"), -EINVAL);
 }
 
 static void a_source_serves_only_its_clocks(void)
@@ -56,6 +78,7 @@ static void a_source_serves_only_its_clocks(void)
 
 static void without_a_provider_there_is_no_watermark(void)
 {
+	struct perfclock_info info = { .sz = sizeof(info), .proven = true };
 	struct perfclock *clk;
 	uint64_t ns;
 
@@ -68,6 +91,13 @@ static void without_a_provider_there_is_no_watermark(void)
 	EXPECT_EQ(perfclock_watermark_ack(clk), -ENODATA);
 	perfclock_watermark_observe(clk, 1);
 	EXPECT_EQ(perfclock_now(clk, &ns), 0);
+	EXPECT_EQ(perfclock_get_info(clk, &info), 0);
+	EXPECT_STREQ(info.provider, "none");
+	EXPECT(!info.proven);
+	EXPECT_EQ(info.clock, PERFCLOCK_MONOTONIC);
+	EXPECT_OP(info.resolution, >, 0);
+	info.sz = 0;
+	EXPECT_EQ(perfclock_get_info(clk, &info), -EINVAL);
 	perfclock_close(clk);
 	perfclock_close(NULL);
 }
@@ -157,6 +187,32 @@ static void watermark_of_the_page_is_of_the_clock(void)
 	EXPECT_EQ(info.watermark, 1234);
 	EXPECT_EQ(info.margin, 5);
 	perfclock_close(clk);
+}
+
+static struct perfclock_info info_of(const struct perf_clock_page *page)
+{
+	struct perfclock_info info = { .sz = sizeof(info) };
+	struct perfclock *clk;
+
+	ASSERT_EQ(try_page(page, sizeof(*page), PERFCLOCK_MONOTONIC, &clk), 0);
+	EXPECT_EQ(perfclock_get_info(clk, &info), 0);
+	perfclock_close(clk);
+	return info;
+}
+
+static void grace_periods_are_of_the_page_where_it_knows_them(void)
+{
+	struct perf_clock_page page = good_page;
+
+	page.gp_completed = 7;
+	page.gp_duration = 99;
+	EXPECT_EQ(info_of(&page).gp_duration, 0);
+	EXPECT_EQ(info_of(&page).moves, 7);
+	page.flags = PERF_CLOCK_PAGE_GP_VALID;
+	EXPECT_EQ(info_of(&page).gp_duration, 99);
+	/* The kernel is changing it, without an end. */
+	page.seq_count = 3;
+	EXPECT_EQ(info_of(&page).gp_duration, 0);
 }
 
 static void a_file_that_is_no_device_is_refused(void)
@@ -252,34 +308,90 @@ static void an_absent_device_names_the_module(void)
 	EXPECT(strstr(error, "not loaded"));
 }
 
+static int probe(bool source, unsigned int i,
+		 const struct perfclock_open_opts *o,
+		 struct perfclock_choice *c)
+{
+	return source ? perfclock_probe_source(i, o, c) :
+			perfclock_probe_provider(i, o, c);
+}
+
+/* How many; where the one of that name is goes to *at. */
+static int probe_all(bool source, const struct perfclock_open_opts *o,
+		     const char *name, int *at)
+{
+	struct perfclock_choice c = { .sz = sizeof(c) };
+	const char *names[16];
+	int n, k;
+
+	*at = -1;
+	for (n = 0; n < 16 && probe(source, n, o, &c) == 1; n++) {
+		names[n] = c.name;
+		for (k = 0; k < n; k++)
+			EXPECT(strcmp(names[k], c.name));
+		EXPECT(c.available || c.reason[0]);
+		EXPECT_EQ(c.proven, !source && strcmp(c.name, "backoff"));
+		if (!strcmp(c.name, name))
+			*at = n;
+	}
+	EXPECT_EQ(probe(source, n, o, &c), 0);
+	EXPECT_EQ(probe(source, UINT32_MAX, o, &c), 0);
+	return n;
+}
+
 static void probing_names_every_choice_once(void)
 {
 	struct perfclock_open_opts o = { .sz = sizeof(o) };
 	struct perfclock_choice c = { .sz = sizeof(c) };
-	const char *first = NULL;
-	unsigned int i;
+	int at;
 
 	o.clock = PERFCLOCK_MONOTONIC;
 	o.device = "/nonexistent";
-	for (i = 0; perfclock_probe_provider(i, &o, &c) == 1; i++) {
-		if (!i)
-			first = c.name;
-		EXPECT(c.available || c.reason[0]);
-	}
-	EXPECT_OP(i, >=, 2);
-	EXPECT_STREQ(first, "module");
+	EXPECT_EQ(probe_all(false, &o, "module", &at), 4);
+	EXPECT_EQ(at, 0);
 	EXPECT_EQ(perfclock_probe_provider(0, &o, &c), 1);
 	EXPECT(!c.available);
 	EXPECT(strstr(c.reason, "/nonexistent"));
-	for (i = 0; perfclock_probe_source(i, &o, &c) == 1; i++)
-		if (!strcmp(c.name, "clockid")) {
-			EXPECT(c.available);
-			EXPECT_OP(c.cost_ns, >, 0);
-			EXPECT_OP(c.resolution, >, 0);
-		}
-	EXPECT_OP(i, >=, 2);
+	EXPECT_EQ(probe_all(true, &o, "clockid", &at), 3);
+	ASSERT_OP(at, >=, 0);
+	EXPECT_EQ(perfclock_probe_source(at, &o, &c), 1);
+	EXPECT(c.available);
+	EXPECT_STREQ(c.reason, "");
+	EXPECT_OP(c.cost_ns, >, 0);
+	EXPECT_OP(c.resolution, >, 0);
+	o.clock = PERFCLOCK_PERF;
+	probe_all(true, &o, "clockid", &at);
+	EXPECT_EQ(at, -1);
+}
+
+static void probing_asks_for_what_it_names_and_tells_by_reason(void)
+{
+	struct perfclock_open_opts o = {
+		.sz = sizeof(o), .clock = PERFCLOCK_MONOTONIC,
+		.device = "/nonexistent", .error = error,
+		.error_size = sizeof(error),
+	};
+	struct perfclock_choice c = { .sz = sizeof(c) };
+	int at;
+
+	strcpy(error, "mine");
+	o.provider = "hope";
+	o.flags = PERFCLOCK_OPEN_NO_WATERMARK;
+	EXPECT_EQ(perfclock_probe_provider(0, &o, &c), 1);
+	EXPECT(!c.available);
+	EXPECT(strstr(c.reason, "/nonexistent"));
+	o.source = "sundial";
+	probe_all(true, &o, "clockid", &at);
+	EXPECT_EQ(perfclock_probe_source(at, &o, &c), 1);
+	EXPECT(c.available);
+	c.sz = 0;
+	EXPECT_EQ(perfclock_probe_source(at, &o, &c), -EINVAL);
+	EXPECT_EQ(perfclock_probe_provider(3, &o, &c), -EINVAL);
+	c.sz = sizeof(c);
 	o.clock = 99;
 	EXPECT_EQ(perfclock_probe_source(0, &o, &c), -EINVAL);
+	EXPECT_EQ(perfclock_probe_provider(0, &o, &c), -EINVAL);
+	EXPECT_STREQ(error, "mine");
 }
 
 static const struct tap_test tests[] = {
@@ -304,8 +416,13 @@ static const struct tap_test tests[] = {
 	  expedited_is_the_modules_or_nobodys },
 	{ "an_absent_device_names_the_module",
 	  an_absent_device_names_the_module },
+	{ "clocks_have_names", clocks_have_names },
+	{ "grace_periods_are_of_the_page_where_it_knows_them",
+	  grace_periods_are_of_the_page_where_it_knows_them },
 	{ "probing_names_every_choice_once",
 	  probing_names_every_choice_once },
+	{ "probing_asks_for_what_it_names_and_tells_by_reason",
+	  probing_asks_for_what_it_names_and_tells_by_reason },
 };
 
 TAP_MAIN(tests)

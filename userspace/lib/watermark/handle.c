@@ -19,15 +19,11 @@ struct perfclock {
 
 #define OPEN_FLAGS	(PERFCLOCK_OPEN_EXPEDITED | PERFCLOCK_OPEN_NO_WATERMARK)
 
-/* Copy in and check what can be checked without looking at the machine. */
-static int take_opts(struct perfclock_open_opts *o,
-		     const struct perfclock_open_opts *opts)
+/* What can be checked without looking at the machine. */
+static int check_opts(const struct perfclock_open_opts *o)
 {
-	int err = opts_copy(o, sizeof(*o), opts);
 	unsigned int i;
 
-	if (err)
-		return err;
 	if (o->error && o->error_size)
 		o->error[0] = '\0';
 	if ((unsigned int)o->clock >= PERFCLOCK_CLOCKS)
@@ -56,7 +52,9 @@ int perfclock_open(struct perfclock **clkp,
 	if (!clkp)
 		return -EINVAL;
 	*clkp = NULL;
-	err = take_opts(&o, opts);
+	err = opts_copy(&o, sizeof(o), opts);
+	if (!err)
+		err = check_opts(&o);
 	if (err)
 		return err;
 	clk = calloc(1, sizeof(*clk));
@@ -144,12 +142,13 @@ static int probe_opts(struct perfclock_open_opts *o,
 		      const struct perfclock_open_opts *opts,
 		      struct perfclock_choice *c)
 {
-	int err = take_opts(o, opts);
+	int err = opts_copy(o, sizeof(*o), opts);
 
 	memset(c, 0, sizeof(*c));
+	/* Not the caller's, which a probe leaves alone. */
 	o->error = c->reason;
 	o->error_size = sizeof(c->reason);
-	return err;
+	return err ? err : check_opts(o);
 }
 
 static int probe_return(struct perfclock_choice *out,
