@@ -3,6 +3,7 @@
 #include <linux/perf_event.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "clock/perf_page.h"
 #include "tap.h"
@@ -77,7 +78,6 @@ static void a_page_is_read_as_it_says(void)
 {
 	struct perf_event_mmap_page p = page();
 	struct page_time pt;
-	uint64_t ns;
 
 	EXPECT(page_time_get(&p, &pt));
 	EXPECT_EQ(pt.zero, 10);
@@ -89,7 +89,26 @@ static void a_page_is_read_as_it_says(void)
 	EXPECT(pt.is_short);
 	EXPECT_EQ(pt.cycles, 77);
 	EXPECT_EQ(pt.mask, 255);
-	EXPECT(page_time_now(&p, &ns));
+}
+
+static void time_is_told_by_the_cycles_of_now(void)
+{
+	struct perf_event_mmap_page p = page();
+	const struct timespec ms = { 0, 1000000 };
+	uint64_t first = 0, then = 0;
+
+	p.time_mult = 1;
+	p.time_shift = 0;
+	EXPECT(page_time_now(&p, &first));
+	nanosleep(&ms, NULL);
+	EXPECT(page_time_now(&p, &then));
+	EXPECT_OP(first, >, 10);
+	EXPECT_OP(then, >, first);
+	/* A counter of 8 bits that was at 77: 77 to 332 now. */
+	p.cap_user_time_short = 1;
+	EXPECT(page_time_now(&p, &then));
+	EXPECT_OP(then, >=, 10 + 77);
+	EXPECT_OP(then, <=, 10 + 77 + 255);
 }
 
 static void a_page_without_the_capabilities_tells_no_time(void)
@@ -152,6 +171,8 @@ static const struct tap_test tests[] = {
 	  time_does_not_step_back_between_cycles },
 	{ "a_short_counter_is_extended", a_short_counter_is_extended },
 	{ "a_page_is_read_as_it_says", a_page_is_read_as_it_says },
+	{ "time_is_told_by_the_cycles_of_now",
+	  time_is_told_by_the_cycles_of_now },
 	{ "a_page_without_the_capabilities_tells_no_time",
 	  a_page_without_the_capabilities_tells_no_time },
 	{ "a_page_that_changes_is_read_as_one",
