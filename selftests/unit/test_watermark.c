@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
-#include <linux/membarrier.h>
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
@@ -22,6 +21,7 @@
 #include <perfclock.h>
 
 #include "clock/futex.h"
+#include "machine.h"
 #include "tap.h"
 
 /* Each test is run with either provider that has a thread. */
@@ -48,53 +48,6 @@ static void refuse_cpu(int cpu)
 	__atomic_store_n(&refused_cpu, cpu, __ATOMIC_RELAXED);
 }
 
-static bool may_run_on(int cpu)
-{
-	cpu_set_t one;
-
-	CPU_ZERO(&one);
-	CPU_SET(cpu, &one);
-	return !sched_setaffinity(0, sizeof(one), &one);
-}
-
-/* How many CPUs are online; 0: we may not run on each. *last: one of them. */
-static int cpus_of_ours(int *last)
-{
-	FILE *f = fopen("/sys/devices/system/cpu/online", "re");
-	int from, n = 0;
-	cpu_set_t old;
-
-	if (!f)
-		return 0;
-	sched_getaffinity(0, sizeof(old), &old);
-	while (n >= 0 && fscanf(f, "%d", &from) == 1) {
-		if (fscanf(f, "-%d", last) != 1)
-			*last = from;
-		for (; n >= 0 && from <= *last; from++)
-			n = may_run_on(from) ? n + 1 : -1;
-		if (fgetc(f) != ',')
-			break;
-	}
-	fclose(f);
-	sched_setaffinity(0, sizeof(old), &old);
-	return n > 0 ? n : 0;
-}
-
-/*
- * Asked without the library: that it refuses what this machine allows is no
- * reason to skip.
- */
-static bool machine_refuses(void)
-{
-	int got;
-
-	if (!strcmp(provider, "cpu-visit"))
-		return !cpus_of_ours(&got);
-	got = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
-	return got < 0 || !(got & MEMBARRIER_CMD_GLOBAL) ||
-	       syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
-}
-
 static struct perfclock *open_paced(uint64_t pace_ns)
 {
 	struct perfclock *clk;
@@ -107,7 +60,8 @@ static struct perfclock *open_paced(uint64_t pace_ns)
 	};
 	int err = perfclock_open(&clk, &o);
 
-	if ((err == -ENODEV || err == -EPERM) && machine_refuses())
+	if ((err == -ENODEV || err == -EPERM) &&
+	    machine_refuses(o.source, provider))
 		SKIP("%s", error);
 	if (err)
 		printf("# %s\n", error);
@@ -457,7 +411,7 @@ static void cpu_visit_visits_whom_it_is_asked_to(void)
 	struct perfclock *clk;
 	char error[256];
 
-	if (cpus_of_ours(&pair[1]) < 2)
+	if (machine_cpus(&pair[1]) < 2)
 		SKIP("there are no two CPUs of ours");
 	refuse_cpu(pair[1]);
 	EXPECT_EQ(open_on(pair, 1, &clk, error, sizeof(error)), 0);
@@ -482,7 +436,7 @@ static void what_keeps_a_provider_from_it_is_told_while_it_lasts(void)
 	char error[256];
 	int cpu, err;
 
-	if (!cpus_of_ours(&cpu))
+	if (!machine_cpus(&cpu))
 		SKIP("not all CPUs are ours");
 	ASSERT_EQ(open_on(NULL, 0, &clk, error, sizeof(error)), 0);
 	refuse_cpu(cpu);
