@@ -90,6 +90,15 @@ static inline struct perfclock_session_stats stats(void)
 	return st;
 }
 
+/* Real time, of waits. */
+static inline uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
 static inline long poll_now(void)
 {
 	return perfclock_session_poll(s, 0, collect, NULL);
