@@ -17,7 +17,7 @@ static bool sim_unproven;
 static const char *sim_provider = "simulated";
 static _Atomic int sim_watermark_error;
 /* Called on each load of the watermark: what happens just before a round. */
-static void (*sim_on_watermark)(void);
+static void (*_Atomic sim_on_watermark)(void);
 
 int perfclock_open(struct perfclock **clkp,
 		   const struct perfclock_open_opts *opts)
@@ -41,10 +41,12 @@ int perfclock_now(struct perfclock *clk, uint64_t *ns)
 
 int perfclock_watermark(struct perfclock *clk, uint64_t *ns)
 {
+	void (*hook)(void) = sim_on_watermark;
+
 	(void)clk;
 	*ns = sim_watermark;
-	if (sim_on_watermark)
-		sim_on_watermark();
+	if (hook)
+		hook();
 	return sim_watermark_error;
 }
 

@@ -6,7 +6,6 @@
  */
 #include <pthread.h>
 #include <sched.h>
-#include <time.h>
 
 #include "sim_session.h"
 
@@ -16,8 +15,9 @@
 /* A stamp is taken and published under this, as in an RCU section. */
 static pthread_mutex_t section[NR_RINGS];
 static _Atomic uint64_t ticks;
-static atomic_bool stop_all;
+static atomic_bool stop_all, stall_first;
 static _Atomic uint64_t counted, disorder, last_stamp;
+static uint64_t memory_max;
 
 static void *writer(void *arg)
 {
@@ -44,6 +44,9 @@ static void *prover(void *arg)
 	int i;
 
 	(void)arg;
+	while (stall_first && !stats().stalls &&
+	       stats().read < NR_RINGS * PER_RING)
+		sched_yield();
 	while (!stop_all) {
 		uint64_t t = ++ticks;
 
@@ -65,7 +68,7 @@ static void *onlooker(void *arg)
 
 	(void)arg;
 	while (!stop_all) {
-		stats();
+		EXPECT_OP(stats().memory, <=, memory_max);
 		for (i = 0; i < NR_RINGS; i++)
 			perfclock_session_get_ring_stats(s, i, &rs);
 		sched_yield();
@@ -94,6 +97,7 @@ static void run(struct perfclock_session_opts *o)
 	ticks = 1;
 	counted = disorder = last_stamp = 0;
 	stop_all = false;
+	memory_max = o->memory_max ? o->memory_max : 256 << 20;
 	for (i = 0; i < NR_RINGS; i++) {
 		pthread_mutex_init(&section[i], NULL);
 		pthread_create(&w[i], NULL, writer, (void *)(intptr_t)i);
@@ -124,6 +128,8 @@ static void run(struct perfclock_session_opts *o)
 	EXPECT_EQ(disorder, 0);
 	EXPECT_EQ(stats().late, 0);
 	EXPECT_EQ(stats().held, 0);
+	if (stall_first)
+		EXPECT_OP(stats().stalls, >, 0);
 	for (i = 0; i < NR_RINGS; i++) {
 		perfclock_session_get_ring_stats(s, i, &rs);
 		sum += rs.read;
@@ -171,7 +177,10 @@ static void small_memory_for_two_readers(void)
 		.readers = 2, .memory_max = 8 << 20, .interval_ns = 100000,
 	};
 
+	/* No watermark before it is full. */
+	stall_first = true;
 	run(&o);
+	stall_first = false;
 }
 
 #define WORDS		21		/* of payload: 200 bytes a record */
@@ -245,6 +254,19 @@ static void few_readers_for_hundreds_of_rings(void)
 	tear_down(SIM_RINGS);
 }
 
+static atomic_bool is_stuck, let_go;
+
+/* The first reader to come stays in its round until it is let go. */
+static void one_reader_is_stuck(void)
+{
+	struct timespec ms = { 0, 1000000 };
+
+	if (atomic_exchange(&is_stuck, true))
+		return;
+	while (!let_go)
+		nanosleep(&ms, NULL);
+}
+
 /* What a reader has not completed nobody may deliver past. */
 static void the_slowest_reader_holds_the_limit(void)
 {
@@ -254,12 +276,26 @@ static void the_slowest_reader_holds_the_limit(void)
 	int i;
 
 	set_up_opts(2, 1, &o);
-	sim_sample(&rings[0], 10, 1, 1);
-	sim_publish(&rings[0]);
+	is_stuck = let_go = false;
+	sim_on_watermark = one_reader_is_stuck;
+	while (!is_stuck)
+		sched_yield();
+	for (i = 0; i < 2; i++) {
+		sim_sample(&rings[i], 10 + i, 1, 1);
+		sim_publish(&rings[i]);
+	}
 	sim_watermark = 20;
-	for (i = 0; i < 5000 && !nr_got; i++)
+	/* The other one has read its ring, and gone on for many rounds. */
+	while (!stats().held)
+		ASSERT_EQ(perfclock_session_poll(s, 1, collect, NULL), 0);
+	for (i = 0; i < 20; i++)
+		ASSERT_EQ(perfclock_session_poll(s, 1, collect, NULL), 0);
+	EXPECT_EQ(stats().held, 1);
+	let_go = true;
+	for (i = 0; i < 5000 && nr_got < 2; i++)
 		ASSERT_OP(perfclock_session_poll(s, 1, collect, NULL), >=, 0);
-	EXPECT_EQ(nr_got, 1);
+	EXPECT_EQ(nr_got, 2);
+	EXPECT_EQ(got[0].stamp, 10);
 	EXPECT_EQ(perfclock_session_finish(s, collect, NULL), 0);
 	tear_down(2);
 }
@@ -310,11 +346,13 @@ static void *stop_soon(void *arg)
 	return NULL;
 }
 
+/* All of them asleep, for long: it is the stop, and the finish, that wakes. */
 static void another_thread_stops_readers(void)
 {
 	struct perfclock_session_opts o = {
-		.readers = 2, .interval_ns = 1000000,
+		.readers = 2, .interval_ns = 20000000000,
 	};
+	uint64_t begin = now_ns();
 	pthread_t t;
 	long n;
 
@@ -325,8 +363,11 @@ static void another_thread_stops_readers(void)
 	while (n >= 0);
 	EXPECT_EQ(n, -ESHUTDOWN);
 	pthread_join(t, NULL);
-	EXPECT_EQ(perfclock_session_finish(s, collect, NULL), 0);
+	sim_sample(&rings[0], 10, 1, 1);
+	sim_publish(&rings[0]);
+	EXPECT_EQ(perfclock_session_finish(s, collect, NULL), 1);
 	tear_down(2);
+	EXPECT_OP(now_ns() - begin, <, 10000000000);
 }
 
 static const struct tap_test tests[] = {
