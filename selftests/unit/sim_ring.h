@@ -135,6 +135,21 @@ sim_lost(struct sim_ring *r, uint64_t time, uint64_t lost)
 	sim_write(r, &rec, sizeof(rec));
 }
 
+static inline void __attribute__((unused))
+sim_lost_samples(struct sim_ring *r, uint64_t time, uint64_t lost)
+{
+	struct {
+		struct perf_event_header h;
+		uint64_t lost;
+		struct sim_trailer t;
+	} rec = {
+		.h = { PERF_RECORD_LOST_SAMPLES, 0, sizeof(rec) },
+		.lost = lost, .t = { 100, 101, time, 3, 0 },
+	};
+
+	sim_write(r, &rec, sizeof(rec));
+}
+
 /* FORK or EXIT: a time of its own, and the trailer's. */
 static inline void __attribute__((unused))
 sim_task(struct sim_ring *r, uint32_t type, uint64_t own, uint64_t time)

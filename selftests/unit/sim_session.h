@@ -21,7 +21,7 @@ static struct {
 	uint64_t stamp;
 	uint32_t type, ring, flags, raw;
 	int32_t cpu, pid, tid, index;
-	uint64_t lost;
+	uint64_t lost, id;
 } got[MAX_EVENTS];
 static int nr_got, stop_after;
 
@@ -39,6 +39,7 @@ static inline int collect(const struct perfclock_event *ev, void *ctx)
 	got[i].tid = ev->tid;
 	got[i].index = ev->index;
 	got[i].lost = ev->lost;
+	got[i].id = ev->id;
 	got[i].raw = ev->raw ? *(const uint32_t *)ev->raw : 0;
 	return nr_got == stop_after ? -ECANCELED : 0;
 }

@@ -549,6 +549,8 @@ static void several_events_in_an_adopted_ring_go_by_id(void)
 	ASSERT_EQ(poll_now(), 4);
 	/* An id of nobody: delivered, belongs to none, orders nothing. */
 	EXPECT_EQ(got[0].index, -1);
+	for (i = 0; i < 4; i++)
+		EXPECT_EQ(got[i].id, 103 - i);
 	EXPECT_EQ(got[1].index, 2);
 	EXPECT_EQ(got[2].index, 1);
 	EXPECT_EQ(got[3].index, 0);
