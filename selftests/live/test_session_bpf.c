@@ -145,13 +145,11 @@ static void records_of_programs_come_in_order(void)
 	prog = map < 0 ? -1 : load_program(map);
 	if (prog < 0)
 		SKIP("no BPF here: %s", strerror(errno));
-	if (perfclock_session_new(&s, &o))
-		SKIP("no session with membarrier or the module here");
+	live_new(&s, &o);
 	ASSERT_EQ(perfclock_session_add(s, "bpf-output", NULL), 0);
 	snprintf(filter, sizeof(filter), "common_pid == %d", getpid());
 	eo.filter = filter;
-	if (perfclock_session_add(s, "syscalls:sys_enter_newuname", &eo) < 0)
-		SKIP("no syscalls:sys_enter_newuname");
+	live_add_with(s, "syscalls:sys_enter_newuname", &eo);
 	live_start(s);
 	EXPECT_EQ(perfclock_session_event_fd(s, 0, 4000), -ENOENT);
 	for (i = 0; i < cpus; i++)

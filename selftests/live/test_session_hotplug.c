@@ -52,19 +52,15 @@ static void run(const char *provider, unsigned int readers)
 		.clock = PERFCLOCK_MONOTONIC,
 	};
 	int cpu = sysconf(_SC_NPROCESSORS_CONF) - 1, i;
-	char error[512] = "";
 	struct perfclock_session_stats st;
 	struct load load;
 
 	if (!getenv("PERFCLOCK_TEST_HOTPLUG"))
 		SKIP("PERFCLOCK_TEST_HOTPLUG is not set");
-	o.error = error;
-	o.error_size = sizeof(error);
 	if (cpu < 1 || !set_online(cpu, false) || !set_online(cpu, true))
 		SKIP("cannot take CPU %d offline", cpu);
 	seen = (struct live_seen){ 0 };
-	if (perfclock_session_new(&s, &o))
-		SKIP("%.200s", error);
+	live_new(&s, &o);
 	live_add(s, LOAD_EVENT);
 	live_start(s);
 	load_start(&load, cpu + 1);

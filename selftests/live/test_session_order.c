@@ -11,18 +11,10 @@ static void run(const struct perfclock_session_opts *o, double seconds)
 	struct perfclock_session *s;
 	struct load load;
 	uint64_t end;
-	char error[512] = "";
-	struct perfclock_session_opts opts = *o;
 	long n;
-	int err;
 
-	opts.sz = sizeof(opts);
-	opts.error = error;
-	opts.error_size = sizeof(error);
 	seen = (struct live_seen){ 0 };
-	err = perfclock_session_new(&s, &opts);
-	if (err)
-		SKIP("%.200s", error);
+	live_new(&s, o);
 	live_add(s, LOAD_EVENT);
 	live_start(s);
 	load_start(&load, nr);
@@ -48,6 +40,8 @@ static void run(const struct perfclock_session_opts *o, double seconds)
 	EXPECT_EQ(seen.disorder, 0);
 	EXPECT_EQ(st.held, 0);
 	EXPECT_EQ(st.read, st.delivered);
+	EXPECT_EQ(st.truncated, 0);
+	EXPECT_EQ(st.lost, seen.lost);
 	EXPECT_EQ(st.samples, seen.samples);
 	EXPECT(st.proven);
 	EXPECT_EQ(__builtin_popcount(seen.cpus), nr < 32 ? nr : 32);

@@ -43,33 +43,12 @@ static int note(const struct perfclock_event *ev, void *ctx)
 
 static void make(struct perfclock_session_opts *o)
 {
-	static char error[512];
-	int err;
-
-	o->sz = sizeof(*o);
 	o->clock = PERFCLOCK_MONOTONIC;
 	o->interval_ns = 1000000;
-	o->error = error;
-	o->error_size = sizeof(error);
 	seen = (struct live_seen){ 0 };
 	nr_tids = first_tid = 0;
 	memset(by_index, 0, sizeof(by_index));
-	err = perfclock_session_new(&s, o);
-	if (err)
-		SKIP("%.200s", error);
-}
-
-/* Skips with the library's reason: tracefs may not be there, or not for us. */
-static void add_tracepoint(const char *name,
-			   const struct perfclock_event_opts *opts)
-{
-	char why[200];
-
-	if (perfclock_session_add(s, name, opts) >= 0)
-		return;
-	snprintf(why, sizeof(why), "%s", perfclock_session_error(s));
-	perfclock_session_free(s);
-	SKIP("%s", why);
+	live_new(&s, o);
 }
 
 static void finish(void)
@@ -81,6 +60,7 @@ static void finish(void)
 	EXPECT_EQ(st.late, 0);
 	EXPECT_EQ(st.lost, 0);
 	EXPECT_EQ(st.held, 0);
+	EXPECT_EQ(st.truncated, 0);
 	EXPECT_EQ(seen.disorder, 0);
 	perfclock_session_free(s);
 }
@@ -257,6 +237,7 @@ static void command_of_a_session_that_never_starts(void)
 	ASSERT_EQ(perfclock_session_exec(s, argv, &pid), 0);
 	perfclock_session_free(s);
 	EXPECT_EQ(waitpid(pid, &status, 0), pid);
+	EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 127);
 	EXPECT(access(argv[1], F_OK));
 }
 
@@ -270,7 +251,7 @@ static void cgroup_only(void)
 	struct load load = { .nr = 0 };
 	unsigned int i;
 	pid_t pid;
-	int go, fd;
+	int go, fd, err;
 
 	for (i = 0; i < 2; i++) {
 		snprintf(dir, sizeof(dir), "%s/perfclock-test", roots[i]);
@@ -291,14 +272,15 @@ static void cgroup_only(void)
 	close(fd);
 	make(&o);
 	live_add(s, "syscalls:sys_enter_newuname");
-	if (perfclock_session_start(s)) {
-		char why[256];
-
-		snprintf(why, sizeof(why), "%s", perfclock_session_error(s));
+	err = perfclock_session_start(s);
+	if (err) {
 		close(go);
 		waitpid(pid, NULL, 0);
 		rmdir(dir);
-		SKIP("no perf cgroups: %.200s", why);
+		printf("# %s\n", perfclock_session_error(s));
+		if (err != -EBADF)
+			ASSERT(!live_may_look());
+		SKIP("no perf cgroups: %s", strerror(-err));
 	}
 	/* Others call as well, and are not seen. */
 	load_start(&load, 1);
@@ -361,7 +343,7 @@ static void filters_let_through_what_they_should(void)
 	make(&o);
 	snprintf(filter, sizeof(filter), "id == %d", (int)SYS_uname);
 	eo.filter = filter;
-	add_tracepoint("raw_syscalls:sys_enter", &eo);
+	live_add_with(s, "raw_syscalls:sys_enter", &eo);
 	live_start(s);
 	call(CALLS);
 	syscall(SYS_getppid);
@@ -377,7 +359,7 @@ static void bad_filter_is_told(void)
 	};
 
 	make(&o);
-	add_tracepoint("raw_syscalls:sys_enter", &eo);
+	live_add_with(s, "raw_syscalls:sys_enter", &eo);
 	EXPECT_EQ(perfclock_session_start(s), -EINVAL);
 	EXPECT(strstr(perfclock_session_error(s), "no_such_field"));
 	perfclock_session_free(s);
@@ -401,7 +383,7 @@ static void tracepoints_nobody_knows(void)
 	struct perfclock_session_opts o = { 0 };
 
 	make(&o);
-	add_tracepoint("sched:sched_switch", NULL);
+	live_add(s, "sched:sched_switch");
 	EXPECT_EQ(perfclock_session_add(s, "sched:sched_swich", NULL),
 		  -ENOENT);
 	EXPECT(strstr(perfclock_session_error(s), "sched:sched_switch"));
@@ -572,6 +554,18 @@ static int look_at_oneself(int out)
 	return seen.samples >= 100 && !seen.disorder ? 0 : 4;
 }
 
+static int paranoid(void)
+{
+	FILE *f = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
+	int level = 3;
+
+	if (f && fscanf(f, "%d", &level) != 1)
+		level = 3;
+	if (f)
+		fclose(f);
+	return level;
+}
+
 /*
  * As a user without rights, on his own process: user mode only is allowed,
  * and the default rings shrink to what he may lock.
@@ -581,7 +575,8 @@ static void own_process_without_rights(void)
 	char text[512];
 	int got = as_nobody(look_at_oneself, text, sizeof(text));
 
-	if (got == 77 && strstr(text, "no permission"))
+	/* Debian has 3, which forbids it. */
+	if (got == 77 && paranoid() > 2)
 		SKIP("%.200s", text);
 	EXPECT_EQ(got, 0);
 	EXPECT_STREQ(text, "");
