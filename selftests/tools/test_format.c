@@ -2,6 +2,8 @@
 /* The compiled print formats say just what libtraceevent says. */
 #include <dirent.h>
 #include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "common.h"
 #include "format.h"
@@ -156,29 +158,54 @@ static void what_is_not_compiled_goes_to_the_reference(void)
 	tep_free(tep);
 }
 
-static void a_short_record_is_not_read_beyond_its_end(void)
+/* Room for a record that ends where a page begins that cannot be read. */
+static char *page_before_none(size_t page)
+{
+	char *map = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	ASSERT(map != MAP_FAILED);
+	ASSERT(!mprotect(map + page, page, PROT_NONE));
+	return map;
+}
+
+/* All lengths of the sample; what is not long enough says so. */
+static void print_cut_off(const char *print, bool compiled, size_t enough)
 {
 	struct tep_handle *tep = new_tep();
-	struct tep_event *event = parse(tep, HEAD
-		"\nprint fmt: \"%lx <%s>\", REC->a[2], __get_str(str)\n", "test");
+	char *format = tool_printf(HEAD "\nprint fmt: %s\n", print);
+	struct tep_event *event = parse(tep, format, "test");
+	size_t size, page = sysconf(_SC_PAGESIZE);
+	char *map = page_before_none(page), *data;
 	struct event_format *f;
 	struct text t = { 0 };
-	unsigned int size;
-	void *copy;
 
 	ASSERT(event != NULL);
 	f = event_format_new(event);
-	EXPECT(event_format_compiled(f));
-	/* A copy of just that size: the address sanitizer watches. */
-	for (size = 64; size <= sizeof(sample); size++) {
-		copy = tool_alloc(size, 1);
-		memcpy(copy, &sample, size);
-		event_format_print(f, &t, copy, size);
-		free(copy);
+	EXPECT_EQ(event_format_compiled(f), compiled);
+	for (size = 0; size <= sizeof(sample); size++) {
+		data = map + page - size;
+		memcpy(data, &sample, size);
+		t.used = 0;
+		event_format_print(f, &t, data, size);
+		text_char(&t, '\0');
+		EXPECT_EQ(!strcmp(t.buf, "[cut off]"), size < enough);
+		/* The string lies behind the fields. */
+		if (compiled && size >= enough)
+			EXPECT_STREQ(t.buf, size < 64 + 6 ? "abcdef <>" :
+							    "abcdef <hello>");
 	}
+	munmap(map, 2 * page);
 	text_free(&t);
 	event_format_free(f);
+	free(format);
 	tep_free(tep);
+}
+
+static void a_short_record_is_not_read_beyond_its_end(void)
+{
+	print_cut_off("\"%lx <%s>\", REC->a[2], __get_str(str)", true, 64);
+	print_cut_off("\"%pS %lx\", (void *)REC->l, REC->a[2]", false, 64);
 }
 
 /* A xorshift: the same bytes in every run. */

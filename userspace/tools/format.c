@@ -59,7 +59,7 @@ struct event_format {
 	struct tep_event *event;
 	struct trace_seq seq;
 	bool compiled;
-	unsigned int min_size;	/* a record that is shorter: reference */
+	unsigned int min_size;	/* of what the print format reads */
 	struct piece *pieces;
 	unsigned int nr_pieces;
 };
@@ -304,6 +304,18 @@ static bool compile(struct event_format *f)
 	return true;
 }
 
+/* Up to the end of the last field: libtraceevent may read any of them. */
+static unsigned int size_of_fields(const struct tep_event *event)
+{
+	const struct tep_format_field *field = event->format.fields;
+	unsigned int size = 0;
+
+	for (; field; field = field->next)
+		if (size < (unsigned int)field->offset + field->size)
+			size = field->offset + field->size;
+	return size;
+}
+
 struct event_format *event_format_new(struct tep_event *event)
 {
 	struct event_format *f = tool_alloc(1, sizeof(*f));
@@ -311,8 +323,10 @@ struct event_format *event_format_new(struct tep_event *event)
 	f->event = event;
 	trace_seq_init(&f->seq);
 	f->compiled = compile(f);
-	if (!f->compiled)
+	if (!f->compiled) {
 		free_pieces(f);
+		f->min_size = size_of_fields(event);
+	}
 	return f;
 }
 
@@ -507,7 +521,11 @@ void event_format_print(struct event_format *f, struct text *t,
 {
 	const struct piece *p = f->pieces, *end = p + f->nr_pieces;
 
-	if (!f->compiled || size < f->min_size) {
+	if (size < f->min_size) {
+		text_string(t, "[cut off]");
+		return;
+	}
+	if (!f->compiled) {
 		event_format_print_reference(f, t, data, size);
 		return;
 	}

@@ -20,7 +20,10 @@ void event_format_free(struct event_format *f);
 /* false: libtraceevent prints this event. */
 bool event_format_compiled(const struct event_format *f);
 
-/* data: the raw bytes of a sample, common fields included. */
+/*
+ * data: the raw bytes of a sample, common fields included. Of a record that is
+ * too short for its fields nothing is read, which the text says.
+ */
 void event_format_print(struct event_format *f, struct text *t,
 			const void *data, unsigned int size);
 /* Always by libtraceevent: the reference. */
