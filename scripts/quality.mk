@@ -2,7 +2,8 @@
 # Checks of the tree itself. The programs print TAP and run in "make check" as
 # well, where a tool that is not installed is a skip.
 
-TAP_TOGETHER += scripts/lint scripts/check-abi scripts/check-docs
+TAP_TOGETHER += scripts/lint scripts/check-abi scripts/check-docs \
+		scripts/check-tap-run
 
 .PHONY: lint check-abi check-docs
 lint: ## static checks: format, analysers, shell, spelling, licences

@@ -59,7 +59,7 @@ def merge(stream, name, output, end):
         trouble = '%s without a failed test' % end
     elif planned is None:
         trouble = 'no TAP plan'
-    elif planned != ran and planned:
+    elif planned != ran:
         trouble = 'planned %d tests, ran %d' % (planned, ran)
     if trouble:
         stream.result(False, '%s: runs to its end' % name)
