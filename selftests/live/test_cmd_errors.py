@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """What bad input gets: one clear line, a status, and nothing half-printed."""
 import os
+import re
 import subprocess
 import sys
 
@@ -48,7 +49,7 @@ def a_cpu_that_is_offline():
     got = subprocess.run(['unshare', '-m', 'sh', '-c', script, 'sh',
                           PERFCLOCK, 'trace', '-e', EVENT, '-C', '1'],
                          capture_output=True, text=True, timeout=30)
-    if 'unshare' in got.stderr or 'mount' in got.stderr:
+    if re.match('unshare:|mount:', got.stderr):
         raise Skip('no mount namespace: ' + got.stderr.strip())
     refused(got, 1, 'CPU 1', 'offline')
 
@@ -85,7 +86,7 @@ def no_tracefs_at_all():
              'umount -l /sys/kernel/debug 2>/dev/null; exec "$@"', 'sh',
              PERFCLOCK, 'trace', '-e', event],
             capture_output=True, text=True, timeout=30)
-        if 'unshare' in got.stderr:
+        if got.stderr.startswith('unshare:'):
             raise Skip('no mount namespace: ' + got.stderr.strip())
         refused(got, 1, 'tracefs', 'mount -t tracefs')
 

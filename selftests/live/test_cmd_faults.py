@@ -3,6 +3,7 @@
 """The command when its process gets no luck: signals without end, reads and
 writes that do only a part, no descriptors left, disks that are full."""
 import os
+import re
 import resource
 import shutil
 import subprocess
@@ -175,7 +176,7 @@ def on_a_small_disk(*args, size='64k'):
     got = subprocess.run(['unshare', '-m', 'sh', '-c', script, 'sh',
                           PERFCLOCK] + list(args), capture_output=True,
                          text=True, timeout=60)
-    if 'unshare' in got.stderr or 'mount' in got.stderr:
+    if re.match('unshare:|mount:', got.stderr):
         raise Skip('no mount namespace: ' + got.stderr.strip())
     return got
 
