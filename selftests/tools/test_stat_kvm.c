@@ -222,12 +222,28 @@ static void rows_per_vcpu(void)
 	guest_free(&g);
 }
 
+/* Beside a name of twelve, each column of nine comes as soon as it fits. */
+static void expect_columns(const char *heading, const char *end, int width)
+{
+	static const char *const wanted[] = {
+		"count", "mean", "max", "total", "p99", "p50", "min",
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
+		const char *title = strstr(heading, wanted[i]);
+
+		EXPECT_EQ(title && title < end, width >= 22 + 9 * (int)i);
+	}
+}
+
 static void the_table_fits_any_width(void)
 {
 	struct stat_view view = { .selected = ~0U };
 	struct text t = { 0 };
 	struct guest g;
 	const char *line, *end;
+	int lines;
 
 	guest_init(&g, "task");
 	vm_exit(&g, 0, 10, 501, 12, 1);
@@ -237,11 +253,17 @@ static void the_table_fits_any_width(void)
 		t.used = 0;
 		stat_table(&t, &g.run, &view);
 		text_char(&t, '\0');
+		lines = 0;
 		for (line = t.buf; *line; line = end + 1) {
 			end = strchr(line, '\n');
 			ASSERT(end != NULL);
 			EXPECT_OP(end - line, <=, view.columns);
+			if (!lines++ && view.columns >= 22)
+				expect_columns(line, end, view.columns);
 		}
+		/* The heading and a row, which begins with its name. */
+		EXPECT_EQ(lines, 2);
+		EXPECT(strstr(t.buf, "\nCPU 0/KVM") != NULL);
 	}
 	text_free(&t);
 	guest_free(&g);
