@@ -25,12 +25,12 @@ TROUBLE = re.compile('|'.join((
     r'WARNING: .*(lock|RCU|IRQ|recursion|bad unlock)',
     r'\bINFO: task .* blocked',
     r'rcu.*(detected|self-detected) .*stall', r'rcu.*kthread starved',
-    r'(soft|hard) lockup', r'\b(KASAN|KCSAN|UBSAN|KFENCE): ', r'ODEBUG: (?!selftest passed)',
+    r'(soft|hard) (lockup|LOCKUP)', r'\b(KASAN|KCSAN|UBSAN|KFENCE): ',
+    r'ODEBUG: (?!selftest passed)',
     r'INFO: possible', r'unreferenced object', r'kmemleak: [1-9]\d* new',
-    r'general protection fault', r'unable to handle', r'Call [Tt]race:',
+    r'general protection fault', r'[Uu]nable to handle', r'Call [Tt]race:',
     r'refcount_t:', r'Voluntary context switch within RCU',
-    r'sleeping function called from invalid', r'scheduling while atomic',
-    r'DEBUG_LOCKS_WARN_ON', r'Bad page (state|map)', r'list_(add|del) corruption',
+    r'DEBUG_LOCKS_WARN_ON', r'list_(add|del) corruption',
 )))
 
 # Faults of Linux itself, which are told of and fail nothing: what the first
