@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Manual pages and completions say what --help says."""
+"""Manual pages and completions say what --help says; what needs no events."""
 import json
 import os
 import re
@@ -8,9 +8,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 from cmdtest import (PERFCLOCK, Skip, check, main, perfclock, recordings,
-                     test)
+                     refused, test)
 
 
 def commands():
@@ -59,7 +60,7 @@ def bash_completes_commands_options_and_values():
     check(set(commands()) <= complete('perfclock '))
     check(complete('perfclock trace --delta') == {'--deltatime'})
     for name in commands():
-        check(options(perfclock(name, '--help').stdout) <=
+        check(options(perfclock(name, '--help').stdout) | {'--help'} ==
               complete('perfclock %s --' % name), name)
     check(complete('perfclock stat sys') == {'syscalls'})
     check(complete('perfclock stat --sort p') == {'p99'})
@@ -76,13 +77,72 @@ def bash_completes_events():
     check(got == {'cpu-clock,task-clock'}, str(got))
 
 
+def zsh_complete(*words):
+    """What zsh's own functions are given to choose from."""
+    script = ('compadd() { print -l -- "$@" }\n'
+              '_describe() {\nlocal -a all=("${(P@)2}")\n'
+              'print -l -- "${all[@]%%%%:*}"\n}\n_files() { }\n'
+              'path=(%s $path); words=("$@"); CURRENT=$#; PREFIX=$words[-1]\n'
+              'set --; source userspace/tools/completion/_perfclock' %
+              os.path.dirname(PERFCLOCK))
+    got = subprocess.run(['zsh', '-f', '-c', script, 'zsh', *words],
+                         capture_output=True, text=True, timeout=30)
+    check(not got.returncode and not got.stderr, got.stderr)
+    return set(got.stdout.split())
+
+
 @test
-def zsh_takes_its_completion():
+def zsh_completes_the_same():
     if not shutil.which('zsh'):
         raise Skip('zsh is not installed')
-    got = subprocess.run(['zsh', '-n', 'userspace/tools/completion/_perfclock'],
-                         capture_output=True, text=True)
-    check(not got.returncode and not got.stderr, got.stderr)
+    check(zsh_complete('perfclock', '') == set(commands()))
+    for name in commands():
+        got = zsh_complete('perfclock', name, '--')
+        check(got == options(perfclock(name, '--help').stdout) | {'--help'},
+              '%s: %s' % (name, got))
+    for option in ('--clock', '--provider', '--sort', '--per', '--color'):
+        got = zsh_complete('perfclock', 'stat', option, '')
+        check(got == complete('perfclock stat %s ' % option), str(got))
+    check(zsh_complete('perfclock', 'stat', '') == complete('perfclock stat '))
+
+
+@test
+def values_to_complete_are_those_of_help():
+    for command, option in (('trace', '--clock'), ('trace', '--color'),
+                            ('stat', '--sort'), ('stat', '--per'),
+                            ('trace', '--provider')):
+        told = re.search(r'^ +%s \w+ +(.*)' % option,
+                         perfclock(command, '--help').stdout, re.M)[1]
+        told = re.sub(r'\(.*?\)|.*each|.*: | or|NS| too|,', ' ', told)
+        got = complete('perfclock %s %s ' % (command, option))
+        check(got == set(told.split()), '%s: %s' % (option, got))
+    told = perfclock('stat', 'nosuch').stderr.split('there are ')[1]
+    check(complete('perfclock stat ') ==
+          set(told.split(' (see')[0].replace(',', '').split()),
+          told)
+
+
+@test
+def now_is_what_the_clock_says():
+    for name, clock in (('monotonic', time.CLOCK_MONOTONIC),
+                        ('monotonic_raw', time.CLOCK_MONOTONIC_RAW),
+                        ('boottime', time.CLOCK_BOOTTIME)):
+        if name == 'monotonic':        # early in a second: zeros lead
+            time.sleep(1 - time.clock_gettime(clock) % 1)
+        begin = time.clock_gettime_ns(clock)
+        text = perfclock('now', '--clock', name)
+        between = time.clock_gettime_ns(clock)
+        got = perfclock('now', '--clock', name, '--json')
+        end = time.clock_gettime_ns(clock)
+        check(re.match(r'\d+\.\d{9}\n$', text.stdout), text.stderr)
+        check(begin <= int(text.stdout.replace('.', '')) <= between,
+              text.stdout)
+        result = json.loads(got.stdout)
+        check(between <= result['now_ns'] <= end, got.stdout)
+        check(result['clock'] == name and result['source'], got.stdout)
+    refused(perfclock('now', '--source', 'sundial'), 2, 'sundial')
+    refused(perfclock('now', '--clock', 'sundial'), 2, 'sundial')
+    refused(perfclock('now', 'then'), 2, 'then')
 
 
 def german(directory):
