@@ -58,6 +58,10 @@ static void newer_caller_with_unknown_wish_is_refused(void)
 	struct opts o;
 
 	EXPECT_EQ(opts_copy(&o, sizeof(o), &in), -E2BIG);
+	in.c = 1ull << 56;
+	EXPECT_EQ(opts_copy(&o, sizeof(o), &in), -E2BIG);
+	in.c = 1ull << 24;
+	EXPECT_EQ(opts_copy(&o, sizeof(o), &in), -E2BIG);
 }
 
 static void missing_size_is_refused(void)

@@ -203,6 +203,40 @@ static void full_ring_is_read_whole(void)
 	tear_down();
 }
 
+/* To the last byte, which the kernel leaves free: more is not believed. */
+static void ring_filled_to_the_last_byte_is_read_whole(void)
+{
+	uint64_t head;
+	long n;
+
+	set_up(1, 4096 * 7);
+	for (n = 0; n < 64; n++)
+		sim_sample(&sim, n, n, 7);
+	ASSERT_EQ(sim_room(&sim), 0);
+	sim_publish(&sim);
+	head = pc_ring_head(&ring);
+	for (n = 0; n < 64; n++)
+		ASSERT_EQ(next_raw(head), n);
+	EXPECT_EQ(next_raw(head), -1);
+	EXPECT_EQ(ring.malformed, 0);
+	tear_down();
+}
+
+/* What lies behind the ring is not read, even if it would make sense. */
+static void header_that_does_not_fit_at_the_end_skips_to_the_head(void)
+{
+	sim_ring_init(&sim, 2);
+	sim.size = sim.page->data_size = 4096;
+	sim_ring_start_at(&sim, 4096 - 4);
+	sim.data[4096 - 4 + 6] = 16;		/* the size of one there */
+	ASSERT_EQ(pc_ring_init(&ring, sim.page, sim.bytes), 0);
+	sim.page->data_head += 16;
+	EXPECT_EQ(next_raw(pc_ring_head(&ring)), -1);
+	EXPECT_EQ(ring.malformed, 1);
+	EXPECT_EQ(ring.tail, sim.page->data_head);
+	tear_down();
+}
+
 static void maps_of_odd_sizes_are_refused(void)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
@@ -213,8 +247,20 @@ static void maps_of_odd_sizes_are_refused(void)
 	EXPECT_EQ(pc_ring_init(&ring, sim.page, sim.bytes - page), -EINVAL);
 	sim.page->data_size = 3 * page;
 	EXPECT_EQ(pc_ring_init(&ring, sim.page, sim.bytes), -EINVAL);
+	sim.page->data_size = page;
+	sim.page->data_offset = page + 4;
+	EXPECT_EQ(pc_ring_init(&ring, sim.page, sim.bytes), -EINVAL);
+	sim.page->data_offset = sim.bytes;
+	EXPECT_EQ(pc_ring_init(&ring, sim.page, sim.bytes), -EINVAL);
+	sim.page->data_offset = sim.bytes + page;
+	EXPECT_EQ(pc_ring_init(&ring, sim.page, sim.bytes), -EINVAL);
+	sim.page->data_offset = 2 * page;
+	EXPECT_EQ(pc_ring_init(&ring, sim.page, sim.bytes), 0);
+	EXPECT(ring.data == (unsigned char *)sim.page + 2 * page);
+	EXPECT_EQ(ring.size, page);
 	sim.page->data_size = 0;
 	sim.page->data_offset = 0;
+	EXPECT_EQ(pc_ring_init(&ring, (char *)sim.page + 4, 2 * page), -EINVAL);
 	EXPECT_EQ(pc_ring_init(&ring, sim.page, sim.bytes), 0);
 	EXPECT_EQ(ring.size, 4 * page);
 	sim_ring_free(&sim);
@@ -332,6 +378,10 @@ static const struct tap_test tests[] = {
 	{ "head_that_went_back_is_not_believed",
 	  head_that_went_back_is_not_believed },
 	{ "full_ring_is_read_whole", full_ring_is_read_whole },
+	{ "ring_filled_to_the_last_byte_is_read_whole",
+	  ring_filled_to_the_last_byte_is_read_whole },
+	{ "header_that_does_not_fit_at_the_end_skips_to_the_head",
+	  header_that_does_not_fit_at_the_end_skips_to_the_head },
 	{ "maps_of_odd_sizes_are_refused", maps_of_odd_sizes_are_refused },
 };
 
