@@ -557,6 +557,7 @@ static int deliver(const struct perfclock_record *r, void *ctx)
 	if (!in_order(x, r))
 		x->broken = true;
 	x->any_delivered = true;
+	S->result->early += x->round < x->p->rounds;
 	x->last_stamp = r->stamp;
 	x->last_ring = r->ring;
 	x->last_slot = r->tag;

@@ -41,6 +41,7 @@ struct explore_params {
 
 struct explore_result {
 	unsigned long long schedules, states, steps;
+	unsigned long long early;	/* delivered by rounds, not by the end */
 	bool broken;			/* the output of one was out of order */
 	char story[2048];		/* its steps, for people */
 };

@@ -14,8 +14,8 @@ static struct explore_result res;
 
 static void say(const char *what)
 {
-	printf("# %s: %llu schedules, %llu states, %llu steps\n", what,
-	       res.schedules, res.states, res.steps);
+	printf("# %s: %llu schedules, %llu states, %llu steps, %llu early\n",
+	       what, res.schedules, res.states, res.steps, res.early);
 }
 
 static void say_story(void)
@@ -34,6 +34,8 @@ static void never_broken(struct explore_params p)
 	if (res.broken)
 		say_story();
 	EXPECT_OP(res.states, >, 10000);
+	/* At the end all is in order, whatever the rule. */
+	EXPECT_OP(res.early, >, 1000);
 }
 
 static void found_broken(const char *policy)
@@ -81,7 +83,7 @@ static void watermark_full_memory_never_out_of_order(void)
 {
 	never_broken((struct explore_params){
 		.rings = 2, .records = 3, .nesting = 1, .grace_periods = 1,
-		.rounds = 3, .room = 2 });
+		.rounds = 3, .room = 3 });
 }
 
 static void round_start_can_be_out_of_order(void)
@@ -137,6 +139,7 @@ static void watermark_4_rings_of_8_records_at_random(void)
 	explore_random(&p, seed, 20000, &res);
 	say("random");
 	EXPECT(!res.broken);
+	EXPECT_OP(res.early, >, 10000);
 	if (res.broken)
 		say_story();
 }
