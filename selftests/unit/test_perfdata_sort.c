@@ -526,10 +526,117 @@ static void a_full_disk_is_told_of(void)
 	gen_free(&g);
 }
 
+/* Every number of the statistics; a stamp is behind if it is not the newest. */
+static void statistics_are_of_the_output(void)
+{
+	struct bytes b;
+	struct gen g;
+	int err;
+
+	gen_begin(&g, &(struct gen_opts){ 0 });
+	gen_sample(&g, 0, STAMP + 3, 0, NULL, 0);
+	gen_sample(&g, 0, STAMP + 1, 1, NULL, 0);
+	gen_sample(&g, 0, STAMP + 2, 1, NULL, 0);
+	gen_sample(&g, 0, STAMP + 4, 1, NULL, 0);
+	gen_raw(&g, PERF_RECORD_COMM, NULL, 8);		/* too short */
+	gen_auxtrace(&g, NULL, 8);
+	gen_set_u64(&g, g.record + 8, 1000);		/* more than there is */
+	gen_end(&g);
+	b = sorted(g.buf, g.used, 0, &err);
+	EXPECT_EQ(err, 0);
+	EXPECT_EQ(st.records, 5);
+	EXPECT_EQ(st.good_records, 5);	/* not COMM, but what was cut off */
+	EXPECT_EQ(st.stamped, 4);
+	EXPECT_EQ(st.behind, 2);
+	EXPECT_EQ(st.dropped, 1);
+	EXPECT_EQ(st.bytes, b.n);
+	EXPECT_EQ(st.runs, 0);
+	free(b.p);
+	gen_free(&g);
+}
+
+/* What stands before the output's position is not ours. */
+static void the_output_begins_where_it_stands(void)
+{
+	int out, in, append;
+	struct perfclock_perfdata *d;
+	struct bytes b, alone;
+	struct gen g;
+	int err;
+
+	make_large(&g, 200000, true);
+	alone = sorted(g.buf, g.used, 4 << 20, &err);
+	for (append = 0; append < 2; append++) {
+		struct perfclock_perfdata_sort_opts o = {
+			.sz = sizeof(o), .memory_max = 4 << 20
+		};
+
+		out = memfd_create("sorted", MFD_CLOEXEC);
+		ASSERT_EQ(write(out, "precious", 8), 8);
+		if (append)
+			ASSERT_EQ(fcntl(out, F_SETFL, O_APPEND), 0);
+		in = file_of(g.buf, g.used);
+		ASSERT_EQ(perfclock_perfdata_open_fd(&d, in, NULL), 0);
+		EXPECT_EQ(perfclock_perfdata_sort(d, out, &o, NULL), 0);
+		perfclock_perfdata_close(d);
+		b = content(out);
+		EXPECT_EQ(b.n, 8 + alone.n);
+		EXPECT(!memcmp(b.p, "precious", 8));
+		EXPECT(b.n == 8 + alone.n && !memcmp(b.p + 8, alone.p, alone.n));
+		free(b.p);
+		close(in);
+		close(out);
+	}
+	free(alone.p);
+	gen_free(&g);
+}
+
+static void temporary_files_are_where_they_should_be(void)
+{
+	struct perfclock_perfdata_sort_opts o = {
+		.sz = sizeof(o), .memory_max = 4 << 20,
+		.tmp_dir = "/no/such/folder",
+	};
+	int out = memfd_create("sorted", MFD_CLOEXEC), in;
+	struct perfclock_perfdata *d;
+	struct gen g;
+
+	make_large(&g, 200000, true);
+	in = file_of(g.buf, g.used);
+	ASSERT_EQ(perfclock_perfdata_open_fd(&d, in, NULL), 0);
+	EXPECT_EQ(perfclock_perfdata_sort(d, out, &o, NULL), -ENOENT);
+	perfclock_perfdata_close(d);
+	close(in);
+	close(out);
+	gen_free(&g);
+}
+
+static void what_was_read_from_is_not_sorted(void)
+{
+	int out = memfd_create("sorted", MFD_CLOEXEC), in;
+	struct perfclock_perfdata_record r;
+	struct perfclock_perfdata *d;
+	struct gen g;
+
+	make_large(&g, 10, false);
+	in = file_of(g.buf, g.used);
+	ASSERT_EQ(perfclock_perfdata_open_fd(&d, in, NULL), 0);
+	ASSERT_EQ(perfclock_perfdata_next(d, &r), 1);
+	EXPECT_EQ(perfclock_perfdata_sort(d, out, NULL, NULL), -EINVAL);
+	while (perfclock_perfdata_next(d, &r) > 0)
+		;
+	EXPECT_EQ(perfclock_perfdata_sort(d, out, NULL, NULL), -EINVAL);
+	EXPECT_EQ(lseek(out, 0, SEEK_END), 0);
+	perfclock_perfdata_close(d);
+	close(in);
+	close(out);
+	gen_free(&g);
+}
+
 static void bad_arguments_are_refused(void)
 {
 	struct perfclock_perfdata_sort_opts o = {
-		.sz = sizeof(o), .memory_max = 1 << 20
+		.sz = sizeof(o), .memory_max = (4 << 20) - 1
 	};
 	struct perfclock_perfdata *d;
 	struct gen g;
@@ -560,6 +667,10 @@ static const struct tap_test tests[] = {
 	T(unpacking_moves_the_features_along),
 	T(progress_can_stop_it),
 	T(a_full_disk_is_told_of),
+	T(statistics_are_of_the_output),
+	T(the_output_begins_where_it_stands),
+	T(temporary_files_are_where_they_should_be),
+	T(what_was_read_from_is_not_sorted),
 	T(bad_arguments_are_refused),
 };
 

@@ -136,7 +136,7 @@ struct perfclock_perfdata {
 	struct pd_input in;
 	bool own_fd;
 	bool failed;		/* a fault ended the reading */
-	bool ended;
+	bool begun, ended;
 	bool ambiguous;		/* samples can't be told apart */
 	bool mixed;		/* layouts differ: ids decide */
 	bool told_no_attr, told_streams, told_ids;

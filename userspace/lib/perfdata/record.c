@@ -394,6 +394,7 @@ int perfclock_perfdata_next(struct perfclock_perfdata *p,
 
 	if (p->ended)
 		return 0;
+	p->begun = true;
 	err = raw_next(p, &r);
 	if (err <= 0) {
 		p->ended = true;

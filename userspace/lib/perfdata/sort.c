@@ -359,7 +359,7 @@ int perfclock_perfdata_sort(struct perfclock_perfdata *p, int out_fd,
 		return err;
 	if (!memory)
 		memory = MEMORY_DEFAULT;
-	if (memory < MEMORY_MIN || p->ended || out_fd < 0)
+	if (memory < MEMORY_MIN || p->begun || out_fd < 0)
 		return -EINVAL;
 	if (!s.opts.tmp_dir)
 		s.opts.tmp_dir = "/tmp";
