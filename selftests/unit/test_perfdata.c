@@ -366,6 +366,118 @@ static void more_cpus_than_streams_share_the_last(void)
 	gen_free(&g);
 }
 
+static struct perfclock_perfdata *open_gen(const struct gen *g, int *fd)
+{
+	struct perfclock_perfdata *p;
+
+	*fd = memfd_create("recording", MFD_CLOEXEC);
+	ASSERT_EQ(write(*fd, g->buf, g->used), g->used);
+	ASSERT_EQ(lseek(*fd, 0, SEEK_SET), 0);
+	ASSERT_EQ(perfclock_perfdata_open_fd(&p, *fd, NULL), 0);
+	return p;
+}
+
+static void a_record_has_all_its_members(void)
+{
+	struct perfclock_perfdata_attr a = { .sz = sizeof(a) };
+	struct perfclock_perfdata_stream st = { .sz = sizeof(st) };
+	struct perfclock_perfdata_info info = { .sz = sizeof(info) };
+	struct perfclock_perfdata_record r;
+	struct perfclock_perfdata *p;
+	struct gen g;
+	int fd;
+
+	gen_begin(&g, &two_layouts);
+	gen_sample(&g, 1, STAMP, 1, NULL, 0);
+	gen_raw(&g, PERF_RECORD_COMM, NULL, 8);		/* too short */
+	gen_raw(&g, PERFCLOCK_PERFDATA_TIME_CONV, NULL, 8);	/* the same */
+	gen_end(&g);
+	p = open_gen(&g, &fd);
+	ASSERT_EQ(perfclock_perfdata_get_attr(p, 1, &a), 0);
+	EXPECT_EQ(a.type, PERF_TYPE_SOFTWARE);
+	EXPECT_EQ(a.config, 1);
+	EXPECT_EQ(a.nr_ids, 2);
+	ASSERT_EQ(perfclock_perfdata_next(p, &r), 1);
+	EXPECT_EQ(r.offset, g.data);
+	EXPECT_EQ(r.id, gen_id(1, 1));
+	EXPECT_EQ(r.attr, 1);
+	EXPECT_EQ(r.pid, 10);
+	EXPECT_EQ(r.tid, 11);
+	EXPECT_EQ(r.cpu, 1);
+	EXPECT_EQ(r.payload, 0);
+	EXPECT_EQ(r.flags, PERFCLOCK_PERFDATA_STAMPED);
+	EXPECT(!memcmp(r.data, g.buf + g.data, r.size));
+	ASSERT_EQ(perfclock_perfdata_get_info(p, &info), 0);
+	EXPECT_EQ(info.position, g.data + r.size);
+	EXPECT_EQ(info.data_offset, g.data);
+	EXPECT_EQ(info.data_size, g.used - g.data);
+	EXPECT_EQ(info.size, g.used);
+	EXPECT_EQ(info.records, 1);
+	ASSERT_EQ(perfclock_perfdata_next(p, &r), 1);
+	EXPECT_EQ(r.flags, PERFCLOCK_PERFDATA_DAMAGED);
+	EXPECT(r.attr == -1 && r.cpu == -1 && r.pid == -1 && !r.stamp);
+	ASSERT_EQ(perfclock_perfdata_next(p, &r), 1);
+	EXPECT_EQ(r.flags, PERFCLOCK_PERFDATA_DAMAGED);
+	EXPECT_EQ(perfclock_perfdata_next(p, &r), 0);
+	ASSERT_EQ(perfclock_perfdata_get_info(p, &info), 0);
+	EXPECT_EQ(info.records, 1);
+	EXPECT_EQ(info.damages, 2);
+	EXPECT(!info.ended_early);
+	EXPECT_EQ(perfclock_perfdata_get_stream(p, info.nr_streams, &st),
+		  -EINVAL);
+	EXPECT(!perfclock_perfdata_feature_string(p, 3));
+	EXPECT(!perfclock_perfdata_feature_string(p, 4000));
+	info.sz = 0;
+	EXPECT_EQ(perfclock_perfdata_get_info(p, &info), -EINVAL);
+	perfclock_perfdata_close(p);
+	/* It is still the caller's. */
+	EXPECT_EQ(close(fd), 0);
+	gen_free(&g);
+}
+
+/* Neither a CPU nor ids, of which there is but one: all is one stream. */
+static void nothing_known_is_one_stream(void)
+{
+	struct gen_opts o = {
+		.sample_type = { PERF_SAMPLE_TIME }, .nr_cpus = 1,
+	};
+	struct seen s;
+	struct gen g;
+
+	gen_begin(&g, &o);
+	gen_sample(&g, 0, STAMP, 0, NULL, 0);
+	gen_sample(&g, 0, STAMP + 1, 1, NULL, 0);
+	gen_end(&g);
+	read_bytes(&s, g.buf, g.used);
+	EXPECT_EQ(s.info.nr_streams, 1);
+	EXPECT_EQ(s.stream0.kind, PERFCLOCK_STREAM_ONE);
+	gen_free(&g);
+}
+
+static void names_are_those_of_perf(void)
+{
+	EXPECT_STREQ(perfclock_perfdata_record_name(PERF_RECORD_SAMPLE),
+		     "SAMPLE");
+	EXPECT_STREQ(perfclock_perfdata_record_name(
+			     PERFCLOCK_PERFDATA_HEADER_ATTR), "HEADER_ATTR");
+	EXPECT_STREQ(perfclock_perfdata_record_name(
+			     PERFCLOCK_PERFDATA_FINISHED_ROUND),
+		     "FINISHED_ROUND");
+	EXPECT_STREQ(perfclock_perfdata_record_name(
+			     PERFCLOCK_PERFDATA_COMPRESSED2), "COMPRESSED2");
+	EXPECT_STREQ(perfclock_perfdata_record_name(
+			     PERFCLOCK_PERFDATA_SIMPLEPERF + 1),
+		     "simpleperf:KERNEL_SYMBOL");
+	EXPECT(!perfclock_perfdata_record_name(0));
+	EXPECT(!perfclock_perfdata_record_name(63));
+	EXPECT(!perfclock_perfdata_record_name(PERFCLOCK_PERFDATA_SIMPLEPERF));
+	EXPECT(!perfclock_perfdata_record_name(UINT32_MAX));
+	EXPECT_STREQ(perfclock_perfdata_feature_name(3), "HOSTNAME");
+	EXPECT_STREQ(perfclock_perfdata_feature_name(18), "AUXTRACE");
+	EXPECT(!perfclock_perfdata_feature_name(0));
+	EXPECT(!perfclock_perfdata_feature_name(255));
+}
+
 static void bad_arguments_are_refused(void)
 {
 	struct perfclock_perfdata_opts o = { .sz = 4 };
@@ -403,6 +515,9 @@ static const struct tap_test tests[] = {
 	T(feature_strings_are_read),
 	T(compressed_records_come_out_whole),
 	T(more_cpus_than_streams_share_the_last),
+	T(a_record_has_all_its_members),
+	T(nothing_known_is_one_stream),
+	T(names_are_those_of_perf),
 	T(bad_arguments_are_refused),
 };
 
