@@ -69,6 +69,22 @@ def files_are_read_and_written_however_slowly():
 
 
 @test
+def temporary_files_are_read_and_written_however_slowly():
+    with tempfile.TemporaryDirectory() as d:
+        path, want, out = d + '/large', d + '/want', d + '/out'
+        with open(path, 'wb') as f:
+            subprocess.run([GEN, '--large', str(6 << 20), '0'],
+                           stdout=f, check=True)
+        args = ['sort', path, '--memory', '4']
+        result, _ = summary(*args, '-o', want)
+        check(result['spilled_bytes'] > 0, str(result))
+        got = perfclock(*args, '-o', out, env=storm(SHORT=5000, EINTR=3))
+        check(got.returncode == 0, got.stderr)
+        with open(want, 'rb') as a, open(out, 'rb') as b:
+            check(a.read() == b.read(), 'another file')
+
+
+@test
 def a_stream_may_come_byte_by_byte():
     with tempfile.TemporaryDirectory() as d:
         for path in recordings(d):
