@@ -86,6 +86,12 @@ static void a_duration_is_never_negative(void)
 	EXPECT_EQ(p.reversed, 1);
 	EXPECT_EQ(p.paired, 0);
 	EXPECT_EQ(p.groups[0].time.count, 0);
+	/* No time at all is one, too. */
+	pairs_begin(&p, &a, 100, 0, group_of(&p, 1), false);
+	EXPECT_EQ(pairs_end(&p, &a, 100, 0, &ns), 0);
+	EXPECT_EQ(ns, 0);
+	EXPECT_EQ(p.reversed, 1);
+	EXPECT_EQ(p.paired, 1);
 	pairs_free(&p);
 }
 
@@ -104,6 +110,28 @@ static void an_end_that_was_read_before_its_begin_is_told(void)
 	pairs_begin(&p, &a, 140, 0, group_of(&p, 1), false);
 	pairs_end(&p, &a, 150, 5, &ns);
 	EXPECT_EQ(p.mispaired, 1);
+	EXPECT_EQ(p.groups[0].mispaired, 1);
+	pairs_free(&p);
+}
+
+static void times_that_begin_anew_leave_what_is_open(void)
+{
+	struct pair_key a = key_of(1, 0), b = key_of(2, 0);
+	struct pairs p;
+	uint64_t ns;
+
+	pairs_init(&p);
+	pairs_begin(&p, &a, 100, 2, group_of(&p, 1), false);
+	pairs_end(&p, &a, 110, 1, &ns);
+	pairs_begin(&p, &b, 120, 3, group_of(&p, 1), false);
+	pairs_reset_times(&p);
+	EXPECT_EQ(p.groups[0].time.count, 0);
+	EXPECT_EQ(p.groups[0].mispaired, 0);
+	EXPECT_EQ(p.open, 1);
+	EXPECT_EQ(pairs_end(&p, &b, 150, 4, &ns), 0);
+	EXPECT_EQ(ns, 30);
+	EXPECT_EQ(p.groups[0].time.count, 1);
+	EXPECT_EQ(p.groups[0].time.sum, 30);
 	pairs_free(&p);
 }
 
@@ -152,6 +180,8 @@ static const struct tap_test tests[] = {
 	{ "a_duration_is_never_negative", a_duration_is_never_negative },
 	{ "an_end_that_was_read_before_its_begin_is_told",
 	  an_end_that_was_read_before_its_begin_is_told },
+	{ "times_that_begin_anew_leave_what_is_open",
+	  times_that_begin_anew_leave_what_is_open },
 	{ "many_open_pairs_survive_growth_and_removal",
 	  many_open_pairs_survive_growth_and_removal },
 };
