@@ -12,8 +12,8 @@ import sys
 import tempfile
 import time
 
-from cmdtest import (Load, Skip, check, main, need_tracepoints, online,
-                     perfclock, start, summary, test)
+from cmdtest import (Load, Skip, check, main, need_root, need_tracepoints,
+                     online, perfclock, start, summary, test)
 
 EVENT = 'raw_syscalls:sys_enter'
 LINE = re.compile(r'^ *(?P<comm>.{1,16}) +(?P<tid>-?\d+) \[(?P<cpu>\d{3})\] '
@@ -191,8 +191,8 @@ def cpus_and_processes_are_those_chosen():
         check(tids == {pid}, str(tids))
 
 
-def at_end_of(child, sig):
-    time.sleep(0.7)
+def at_end_of(child, sig, after=0.7):
+    time.sleep(after)
     child.send_signal(sig)
     out, err = child.communicate(timeout=20)
     return out, err
@@ -206,6 +206,52 @@ def signals_end_it_in_order_with_the_summary():
         check(child.returncode == 0, '%d: %s' % (child.returncode, err))
         check(' events of ' in err, err)
         check(out.endswith('\n') and LINE.match(out.splitlines()[-1]))
+
+
+@test
+def a_second_signal_ends_it_at_once():
+    # Nobody reads what it prints, so after the first it cannot come to an end.
+    with Load():
+        child = start('trace', '-e', EVENT, '-a')
+        time.sleep(0.7)
+        child.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+        check(child.poll() is None, 'it ended: %s' % child.returncode)
+        child.send_signal(signal.SIGINT)
+        try:
+            check(child.wait(10) == -signal.SIGINT, str(child.returncode))
+        finally:
+            child.kill()
+            child.communicate()
+
+
+def nice_of(given, *more):
+    """That of the command while it traces, begun at the one given."""
+    child = start('trace', '-q', '-e', EVENT, *more, stdout=subprocess.DEVNULL,
+                  preexec_fn=lambda: os.setpriority(os.PRIO_PROCESS, 0, given))
+    time.sleep(0.4)
+    found = os.getpriority(os.PRIO_PROCESS, child.pid)
+    _, err = at_end_of(child, signal.SIGINT, 0)
+    check(child.returncode == 0, err)
+    return found
+
+
+@test
+def the_reader_is_as_nice_as_the_manual_says():
+    need_root()
+    try:
+        subprocess.run(['true'], check=True, preexec_fn=lambda:
+                       os.setpriority(os.PRIO_PROCESS, 0, -20))
+    except subprocess.SubprocessError as error:
+        raise Skip('no right to be less nice') from error
+    check(nice_of(0) == -20)
+    check(nice_of(0, '--interval', '0') == -10)
+    check(nice_of(5) == 5)
+    check(nice_of(-3) == -3)
+    # The command that is watched is not the reader.
+    got = perfclock('trace', '-q', '-e', EVENT, '--', 'sh', '-c', 'nice >&2',
+                    preexec_fn=lambda: os.setpriority(os.PRIO_PROCESS, 0, 0))
+    check(got.stderr.split()[-1:] == ['0'], got.stderr)
 
 
 @test
