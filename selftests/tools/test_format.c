@@ -115,6 +115,21 @@ static void expressions_and_casts(void)
 	expect_same("\"%d\", REC->b ? REC->h : REC->i", "65535");
 	expect_same("\"%d %d\", !REC->b, REC->b == 3 && REC->h > 2", NULL);
 	expect_same("\"%d\", (u8)REC->i", NULL);
+	expect_same("\"%d %d %d %d\", REC->b - 1, REC->b * 5, REC->h / 4, REC->h % 7",
+		    "2 15 16383 1");
+	expect_same("\"%d %d %d\", REC->h & 12, REC->b | 4, ~REC->b", "12 7 -4");
+	expect_same("\"%d %d %d %d\", REC->b < 3, REC->b <= 3, REC->b > 3, REC->b >= 3",
+		    "0 1 0 1");
+	expect_same("\"%d %d %d %d\", REC->b < 4, REC->b <= 2, REC->b > 2, REC->b >= 4",
+		    "1 0 1 0");
+	expect_same("\"%d %d %d %d\", REC->b == 3, REC->b != 3, REC->b == 4, REC->b != 4",
+		    "1 0 0 1");
+	expect_same("\"%d %d %d\", REC->b && 0, REC->b || 0, 0 || 0", "0 1 0");
+	expect_same("\"%d %d %d\", REC->i < 0, REC->l < 0, REC->c < 0", NULL);
+	expect_same("\"%d %ld %d %d\", REC->i / 2, REC->l / 2, REC->c / 2, REC->i % 4", NULL);
+	expect_same("\"%d %ld %d\", REC->i >> 1, REC->l >> 1, REC->c >> 1", NULL);
+	expect_same("\"%d %ld\", REC->i * 2, REC->l - 1", NULL);
+	expect_same("\"%d %d\", REC->l < 1, REC->i > 1", NULL);
 }
 
 static void strings_of_all_kinds(void)
