@@ -9,6 +9,13 @@
 #include "format.h"
 #include "tap.h"
 
+/* The leak checker asks: what libtraceevent loses is not ours. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+	return "leak:libtraceevent\n";
+}
+
 static struct tep_handle *new_tep(void)
 {
 	struct tep_handle *tep = tep_alloc();

@@ -20,10 +20,10 @@ struct text {
 void text_free(struct text *t);
 void text_grow(struct text *t, size_t n);
 
-/* After this n more bytes fit. */
+/* After this n more bytes fit; even for none there is a buffer. */
 static inline void text_need(struct text *t, size_t n)
 {
-	if (__builtin_expect(t->room - t->used < n, 0))
+	if (__builtin_expect(t->room - t->used <= n, 0))
 		text_grow(t, n);
 }
 

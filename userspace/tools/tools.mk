@@ -40,6 +40,8 @@ TOOL_TEST_SRCS := $(wildcard selftests/tools/test_*.c)
 TOOL_TEST_BINS := $(TOOL_TEST_SRCS:selftests/tools/%.c=$(BUILD)/tests/tools/%)
 TOOL_PARTS := $(filter-out %/main.o,$(TOOL_OBJS))
 TAP_PROGRAMS += $(TOOL_TEST_BINS)
+# Once more under the address sanitizer: see unit.mk.
+ASAN_TESTS += $(TOOL_TEST_SRCS:selftests/%.c=%)
 
 $(BUILD)/tests/tools/%: selftests/tools/%.c selftests/tap.h $(TOOL_PARTS) $(LIB_A)
 	@mkdir -p $(@D)
