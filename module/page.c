@@ -112,7 +112,8 @@ void pc_page_set_engine(bool running, u32 mode)
 /*
  * A grace period has ended. True if a watermark moved. Grace periods may end
  * out of the order they were begun in (an expedited one overtakes), so older
- * news changes nothing: a watermark never goes backwards.
+ * news changes nothing: a watermark never goes backwards, and what is told of
+ * a grace period is of the one that moved it last.
  *
  * The release orders the end of the grace period, and with it every record
  * below the watermark, before the watermark.
@@ -131,10 +132,12 @@ bool pc_page_publish(const struct pc_gp_report *gp)
 				  gp->watermark.ns[i]);
 		moved = true;
 	}
-	WRITE_ONCE(pc_shown->gp_completed, pc_shown->gp_completed + 1);
-	WRITE_ONCE(pc_shown->gp_duration, gp->duration);
-	pc_shown->gp_start = gp->start;
-	pc_shown->flags |= PERF_CLOCK_PAGE_GP_VALID;
+	if (moved) {
+		WRITE_ONCE(pc_shown->gp_completed, pc_shown->gp_completed + 1);
+		WRITE_ONCE(pc_shown->gp_duration, gp->duration);
+		pc_shown->gp_start = gp->start;
+		pc_shown->flags |= PERF_CLOCK_PAGE_GP_VALID;
+	}
 	pc_shown->clock_state = pc_clock_state();
 	pc_page_write_end();
 	return moved;

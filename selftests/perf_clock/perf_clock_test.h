@@ -8,6 +8,7 @@
 #endif
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <limits.h>
 #include <poll.h>
 #include <sched.h>
@@ -70,6 +71,35 @@ static inline uint64_t gp_completed(const struct perf_clock_page *page)
 	return __atomic_load_n(&page->gp_completed, __ATOMIC_ACQUIRE);
 }
 
+/* Fields of the page that belong together. */
+struct page_look {
+	uint32_t seq;
+	uint64_t flags, gp_completed, gp_duration, gp_start;
+	uint64_t watermark[PERF_CLOCK_NR];
+};
+
+static inline void look_at_page(const struct perf_clock_page *page,
+				struct page_look *look)
+{
+	int i;
+
+	do {
+		look->seq = __atomic_load_n(&page->seq_count, __ATOMIC_ACQUIRE);
+		look->flags = __atomic_load_n(&page->flags, __ATOMIC_RELAXED);
+		look->gp_completed = __atomic_load_n(&page->gp_completed,
+						     __ATOMIC_RELAXED);
+		look->gp_duration = __atomic_load_n(&page->gp_duration,
+						    __ATOMIC_RELAXED);
+		look->gp_start = __atomic_load_n(&page->gp_start,
+						 __ATOMIC_RELAXED);
+		for (i = 0; i < PERF_CLOCK_NR; i++)
+			look->watermark[i] = watermark(page, i);
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	} while (look->seq & 1 ||
+		 look->seq != __atomic_load_n(&page->seq_count,
+					      __ATOMIC_RELAXED));
+}
+
 /* Until the watermark has moved past @above; false after @ms. */
 static inline int await_watermark(const struct perf_clock_page *page,
 				  int clock, uint64_t above, long ms)
@@ -124,6 +154,37 @@ static inline uint64_t sysfs_number(const char *name)
 	char *text = sysfs_text(name);
 
 	return text ? strtoull(text, NULL, 10) : ~0ULL;
+}
+
+static inline int links_to_node(const char *pattern)
+{
+	char path[PATH_MAX];
+	glob_t links;
+	size_t i;
+	ssize_t len;
+	int found = 0;
+
+	if (glob(pattern, GLOB_NOSORT, NULL, &links))
+		return 0;
+	for (i = 0; i < links.gl_pathc && !found; i++) {
+		len = readlink(links.gl_pathv[i], path, sizeof(path) - 1);
+		path[len < 0 ? 0 : len] = '\0';
+		found = !strcmp(path, NODE);
+	}
+	globfree(&links);
+	return found;
+}
+
+/*
+ * Does a process use the node? Who is not root sees only its own. The engine's
+ * count of users is not asked: it is one of the things to be tested.
+ */
+static inline int node_in_use(void)
+{
+	if (getuid())
+		return sysfs_number("users") != 0;
+	return links_to_node("/proc/[0-9]*/fd/*") ||
+	       links_to_node("/proc/[0-9]*/map_files/*");
 }
 
 /* 0, or -errno. */

@@ -14,8 +14,9 @@ FIXTURE(engine) {
 
 FIXTURE_SETUP(engine)
 {
-	if (sysfs_number("users"))
+	if (node_in_use())
 		SKIP(return, "somebody else uses " NODE);
+	ASSERT_EQ(0, sysfs_number("users"));
 	self->fd = open(NODE, O_RDONLY | O_CLOEXEC);
 	ASSERT_GE(self->fd, 0);
 }
@@ -131,12 +132,16 @@ TEST_F(engine, each_door_starts_it_and_close_stops_it)
 
 TEST_F(engine, a_refused_call_does_not_start_it)
 {
+	struct perf_clock_wait wait = { .clock = PERF_CLOCK_NR };
+	struct perf_clock_snapshot snap = { .flags = 1U << 31 };
 	char buf[8];
 
 	EXPECT_EQ(-1, read(self->fd, buf, sizeof(buf)));
 	EXPECT_EQ(MAP_FAILED, mmap(NULL, 2 * page_size(), PROT_READ,
 				   MAP_SHARED, self->fd, 0));
 	EXPECT_EQ(-1, set_mode(self->fd, 77));
+	EXPECT_EQ(-1, ioctl(self->fd, PERF_CLOCK_IOC_SNAPSHOT, &snap));
+	EXPECT_EQ(-1, ioctl(self->fd, PERF_CLOCK_IOC_WAIT, &wait));
 	EXPECT_EQ(0, sysfs_number("users"));
 }
 
@@ -158,7 +163,9 @@ TEST_F(engine, a_mapping_keeps_it_running_after_close)
 TEST_F(engine, a_watermark_outlives_a_stop)
 {
 	const struct perf_clock_page *page = map_page(self->fd);
+	struct page_look look;
 	uint64_t mark;
+	int64_t again;
 
 	ASSERT_NE(MAP_FAILED, page);
 	ASSERT_TRUE(await_watermark(page, PERF_CLOCK_PERF, 0, 5000));
@@ -170,10 +177,14 @@ TEST_F(engine, a_watermark_outlives_a_stop)
 	mark = sysfs_number("watermark_ns");
 
 	self->fd = open(NODE, O_RDONLY | O_CLOEXEC);
+	again = now_ns();
 	page = map_page(self->fd);
 	ASSERT_NE(MAP_FAILED, page);
 	EXPECT_GE(watermark(page, PERF_CLOCK_PERF), mark);
 	EXPECT_TRUE(await_watermark(page, PERF_CLOCK_PERF, mark, 5000));
+	/* What was in flight then tells nothing of how long they take. */
+	look_at_page(page, &look);
+	EXPECT_GE(look.gp_start, again);
 }
 
 TEST_F(engine, mode_is_expedited_while_one_file_asks)
@@ -200,6 +211,62 @@ TEST_F(engine, mode_is_expedited_while_one_file_asks)
 	EXPECT_TRUE(runs());
 	munmap((void *)page, page_size());
 	close(other);
+	EXPECT_EQ(0, sysfs_number("users"));
+}
+
+/*
+ * Normal grace periods that are under way when the mode changes end after
+ * expedited ones that began later: that is no news.
+ */
+TEST_F(engine, nothing_goes_backwards_when_the_mode_changes)
+{
+	const struct perf_clock_page *page = map_page(self->fd);
+	int64_t end = now_ns() + 2 * NSEC, change = 0;
+	struct page_look look, last;
+	int i, moved, expedited = 0;
+
+	ASSERT_NE(MAP_FAILED, page);
+	if (set_mode(self->fd, PERF_CLOCK_MODE_EXPEDITED) && errno == EPERM)
+		SKIP(return, "no privilege for the expedited mode");
+	ASSERT_TRUE(await_watermark(page, PERF_CLOCK_PERF, 0, 5000));
+	look_at_page(page, &last);
+	while (now_ns() < end) {
+		if (now_ns() > change) {
+			expedited = !expedited;
+			ASSERT_EQ(0, set_mode(self->fd, expedited));
+			change = now_ns() + 10 * MSEC;
+		}
+		look_at_page(page, &look);
+		moved = 0;
+		for (i = 0; i < PERF_CLOCK_NR; i++) {
+			ASSERT_GE(look.watermark[i], last.watermark[i]);
+			moved |= look.watermark[i] > last.watermark[i];
+		}
+		ASSERT_GE(look.gp_start, last.gp_start);
+		ASSERT_EQ(moved, look.gp_completed > last.gp_completed);
+		last = look;
+	}
+}
+
+TEST_F(engine, normal_steps_keep_their_distance)
+{
+	char restore[128];
+	int64_t begin;
+	uint64_t gp, n;
+
+	snprintf(restore, sizeof(restore), "%s", sysfs_text("interval_us"));
+	if (sysfs_write("interval_us", "200000") == -EACCES)
+		SKIP(return, "not root: cannot write attributes");
+	ASSERT_TRUE(by_read(self->fd));
+	sleep_ms(400);
+	begin = now_ns();
+	gp = sysfs_number("gp_completed");
+	sleep_ms(1000);
+	n = sysfs_number("gp_completed") - gp;
+	/* At each step, what has ended by then is published at once. */
+	EXPECT_LE(n, (uint64_t)(now_ns() - begin) / (200 * MSEC) + 1);
+	EXPECT_GT(n, 1);
+	EXPECT_EQ(0, sysfs_write("interval_us", restore));
 }
 
 /*
@@ -316,6 +383,14 @@ static int receive(void *arg)
 	memcpy(&fd, CMSG_DATA(head), sizeof(fd));
 	if (!by_read(fd) || !by_mmap(fd))
 		return 3;
+	if (strcmp("expedited", sysfs_text("mode")))
+		return 4;
+	/* It may give the mode up, but not ask for it again. */
+	if (set_mode(fd, PERF_CLOCK_MODE_NORMAL) ||
+	    strcmp("normal", sysfs_text("mode")))
+		return 5;
+	if (!set_mode(fd, PERF_CLOCK_MODE_EXPEDITED) || errno != EPERM)
+		return 6;
 	return 0;
 }
 
@@ -343,6 +418,7 @@ TEST_F(engine, a_file_can_be_passed_on)
 	if (getuid())
 		SKIP(return, "not root: cannot become nobody");
 	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, socks));
+	ASSERT_EQ(0, set_mode(self->fd, PERF_CLOCK_MODE_EXPEDITED));
 	ASSERT_TRUE(send_file(socks[0], self->fd));
 	EXPECT_EQ(0, in_child(receive, &socks[1]));
 	EXPECT_EQ(1, sysfs_number("users"));

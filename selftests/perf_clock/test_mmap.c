@@ -21,6 +21,12 @@ FIXTURE_TEARDOWN(page)
 
 TEST_F(page, says_what_it_is)
 {
+	static const uint64_t margins[PERF_CLOCK_NR] = {
+		[PERF_CLOCK_PERF] = 20000,
+		[PERF_CLOCK_MONOTONIC] = 30000,
+		[PERF_CLOCK_MONOTONIC_RAW] = 20000,
+		[PERF_CLOCK_BOOTTIME] = 30000,
+	};
 	const struct perf_clock_page *page = map_page(self->fd);
 	size_t i;
 
@@ -33,7 +39,7 @@ TEST_F(page, says_what_it_is)
 	EXPECT_EQ(0, page->reserved0);
 	EXPECT_NE(0, page->flags & PERF_CLOCK_PAGE_RUNNING);
 	for (i = 0; i < PERF_CLOCK_NR; i++)
-		EXPECT_GT(page->mark[i].margin, 0);
+		EXPECT_EQ(margins[i], page->mark[i].margin);
 }
 
 TEST_F(page, is_zero_where_it_has_no_meaning)
@@ -81,33 +87,123 @@ TEST_F(page, all_watermarks_move_and_stay_below_their_clocks)
 TEST_F(page, several_fields_can_be_read_as_one)
 {
 	const struct perf_clock_page *page = map_page(self->fd);
-	uint64_t gp, start, duration, last_gp = 0, last_start = 0;
 	int64_t end = now_ns() + NSEC;
-	uint32_t seq;
+	struct page_look look, last;
+	int moves = 0;
 
 	ASSERT_NE(MAP_FAILED, page);
 	ASSERT_TRUE(await_watermark(page, PERF_CLOCK_PERF, 0, 5000));
+	look_at_page(page, &last);
 	while (now_ns() < end) {
-		do {
-			seq = __atomic_load_n(&page->seq_count,
-					      __ATOMIC_ACQUIRE);
-			gp = __atomic_load_n(&page->gp_completed,
-					     __ATOMIC_RELAXED);
-			start = __atomic_load_n(&page->gp_start,
-						__ATOMIC_RELAXED);
-			duration = __atomic_load_n(&page->gp_duration,
-						   __ATOMIC_RELAXED);
-			__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		} while (seq & 1 || seq != __atomic_load_n(&page->seq_count,
-							   __ATOMIC_RELAXED));
-		ASSERT_GE(gp, last_gp);
-		ASSERT_GE(start, last_start);
-		ASSERT_EQ(gp == last_gp, start == last_start);
-		ASSERT_GT(duration, 0);
-		ASSERT_LE(start + duration, now_ns());
-		last_gp = gp;
-		last_start = start;
+		look_at_page(page, &look);
+		ASSERT_GE(look.gp_completed, last.gp_completed);
+		ASSERT_GE(look.gp_start, last.gp_start);
+		ASSERT_EQ(look.gp_completed == last.gp_completed,
+			  look.gp_start == last.gp_start);
+		/* Odd and even again: else no reader would know. */
+		ASSERT_GE(look.seq - last.seq,
+			  2 * (look.gp_completed - last.gp_completed));
+		ASSERT_GT(look.gp_duration, 0);
+		ASSERT_LE(look.gp_start + look.gp_duration, now_ns());
+		ASSERT_NE(0, look.flags & PERF_CLOCK_PAGE_GP_VALID);
+		moves += look.gp_completed > last.gp_completed;
+		last = look;
 	}
+	EXPECT_GT(moves, 0);
+}
+
+/* What clock i showed when MONOTONIC showed 0, now. */
+static int64_t offset(const struct perf_clock_snapshot *snap, int i)
+{
+	return snap->now[i] - snap->now[PERF_CLOCK_MONOTONIC];
+}
+
+/*
+ * Some of many are enough for each: a host may take the CPU away between any
+ * two reads of clocks. The perf clock, where it is unstable, differs from CPU
+ * to CPU by some ticks.
+ */
+TEST_F(page, watermarks_are_their_clocks_at_the_start_less_the_margin)
+{
+	static const int64_t room[PERF_CLOCK_NR] = {
+		[PERF_CLOCK_PERF] = 50 * MSEC,
+		[PERF_CLOCK_MONOTONIC] = 1,
+		[PERF_CLOCK_MONOTONIC_RAW] = 10000,
+		[PERF_CLOCK_BOOTTIME] = 10000,
+	};
+	const struct perf_clock_page *page = map_page(self->fd);
+	int i, round, good[PERF_CLOCK_NR] = { 0 }, start = 0;
+	struct perf_clock_snapshot snap;
+	struct page_look look;
+	int64_t clock, mono, margin;
+
+	ASSERT_NE(MAP_FAILED, page);
+	margin = page->mark[PERF_CLOCK_MONOTONIC].margin;
+	for (round = 0; round < 50; round++) {
+		ASSERT_TRUE(await_watermark(page, PERF_CLOCK_PERF,
+					    watermark(page, PERF_CLOCK_PERF),
+					    5000));
+		look_at_page(page, &look);
+		ASSERT_EQ(0, snapshot(self->fd, &snap));
+		mono = look.watermark[PERF_CLOCK_MONOTONIC] + margin;
+		/* It was read after the start, but not long after. */
+		start += mono >= (int64_t)look.gp_start &&
+			 mono < (int64_t)look.gp_start + margin;
+		for (i = 0; i < PERF_CLOCK_NR; i++) {
+			clock = look.watermark[i] + page->mark[i].margin;
+			good[i] += llabs(clock - mono - offset(&snap, i)) <
+				   room[i];
+		}
+	}
+	EXPECT_GT(start, 0);
+	for (i = 0; i < PERF_CLOCK_NR; i++)
+		EXPECT_GT(good[i], 0);
+}
+
+TEST_F(page, durations_end_when_the_watermark_moves)
+{
+	const struct perf_clock_page *page = map_page(self->fd);
+	struct pollfd p = { .fd = self->fd, .events = POLLIN };
+	int64_t published, late;
+	struct page_look look;
+	int round, good = 0;
+
+	ASSERT_NE(MAP_FAILED, page);
+	for (round = 0; round < 50; round++) {
+		ASSERT_EQ(1, poll(&p, 1, 5000));
+		look_at_page(page, &look);
+		published = look.gp_start + look.gp_duration;
+		late = now_ns() - published;
+		ASSERT_GE(late, 0);
+		good += late < (int64_t)look.gp_duration / 2;
+	}
+	EXPECT_GT(good, 0);
+}
+
+/* "Unknown" is for the first moments. All doors say the same. */
+TEST_F(page, tells_whether_the_clock_is_stable)
+{
+	static const char * const names[] = { "unknown", "stable", "unstable" };
+	const struct perf_clock_page *page = map_page(self->fd);
+	struct perf_clock_caps caps = { 0 };
+	uint32_t state = 0;
+	int tries, same;
+
+	ASSERT_NE(MAP_FAILED, page);
+	for (tries = 0; tries < 1000; tries++) {
+		state = __atomic_load_n(&page->clock_state, __ATOMIC_RELAXED);
+		ASSERT_LE(state, PERF_CLOCK_STATE_UNSTABLE);
+		ASSERT_EQ(0, ioctl(self->fd, PERF_CLOCK_IOC_CAPS, &caps));
+		same = caps.clock_state == state &&
+		       !strcmp(names[state], sysfs_text("clock_state"));
+		if (state != PERF_CLOCK_STATE_UNKNOWN && same)
+			break;
+		sleep_ms(10);
+	}
+	EXPECT_NE(PERF_CLOCK_STATE_UNKNOWN, state);
+	EXPECT_EQ(state, caps.clock_state);
+	EXPECT_STREQ(names[state], sysfs_text("clock_state"));
+	TH_LOG("the perf clock is %s", names[state]);
 }
 
 TEST_F(page, wrong_size_or_place_is_refused)
