@@ -2,6 +2,8 @@
 /* The ioctls, and each errno that they can give. */
 #include <pthread.h>
 
+#include <linux/capability.h>
+
 #include "perf_clock_test.h"
 
 FIXTURE(node) {
@@ -83,11 +85,41 @@ TEST_F(node, snapshot_shows_all_clocks_of_one_moment)
 				  snap.now[i]);
 		}
 	}
-	EXPECT_GT(sysconf(_SC_NPROCESSORS_CONF), snap.cpu);
 	for (i = PERF_CLOCK_NR; i < PERF_CLOCK_MAX; i++) {
 		EXPECT_EQ(0, snap.now[i]);
 		EXPECT_EQ(0, snap.watermark[i]);
 	}
+}
+
+TEST_F(node, snapshot_says_on_which_cpu)
+{
+	long cpu, n = sysconf(_SC_NPROCESSORS_CONF);
+	struct perf_clock_snapshot snap;
+	int seen = 0;
+
+	for (cpu = 0; cpu < n; cpu++) {
+		if (pin_to(cpu))
+			continue;	/* offline */
+		ASSERT_EQ(0, snapshot(self->fd, &snap));
+		EXPECT_EQ(cpu, snap.cpu);
+		seen++;
+	}
+	EXPECT_GT(seen, 0);
+}
+
+TEST_F(node, snapshot_counts_grace_periods)
+{
+	const struct perf_clock_page *page = map_page(self->fd);
+	struct perf_clock_snapshot snap;
+	uint64_t before;
+
+	ASSERT_NE(MAP_FAILED, page);
+	ASSERT_TRUE(await_watermark(page, PERF_CLOCK_PERF, 0, 5000));
+	before = gp_completed(page);
+	ASSERT_EQ(0, snapshot(self->fd, &snap));
+	EXPECT_GT(snap.gp_completed, 0);
+	EXPECT_GE(snap.gp_completed, before);
+	EXPECT_LE(snap.gp_completed, gp_completed(page));
 }
 
 TEST_F(node, snapshot_of_only_the_times)
@@ -192,15 +224,18 @@ TEST_F(node, wait_times_out)
 	EXPECT_GT(mark, 0);
 }
 
-static void nothing(int sig)
+static volatile sig_atomic_t alarms;
+
+static void count_alarm(int sig)
 {
 	(void)sig;
+	alarms++;
 }
 
 /* SIGALRM after 50 ms, with or without SA_RESTART, until the test ends. */
 static void alarm_soon(int flags, long interval_us)
 {
-	struct sigaction sa = { .sa_handler = nothing, .sa_flags = flags };
+	struct sigaction sa = { .sa_handler = count_alarm, .sa_flags = flags };
 	struct itimerval timer = {
 		.it_value.tv_usec = 50000, .it_interval.tv_usec = interval_us,
 	};
@@ -222,6 +257,20 @@ TEST_F(node, wait_is_interrupted_by_signals)
 	EXPECT_EQ(-1, wait_for(self->fd, PERF_CLOCK_PERF, ~0ULL, 60 * NSEC,
 			       NULL));
 	EXPECT_EQ(EINTR, errno);
+}
+
+TEST_F(node, wait_without_a_limit_is_restarted)
+{
+	struct perf_clock_snapshot snap;
+	uint64_t stamp, mark;
+
+	ASSERT_EQ(0, snapshot(self->fd, &snap));
+	stamp = snap.now[PERF_CLOCK_MONOTONIC] + 300 * MSEC;
+	alarm_soon(SA_RESTART, 50000);
+	EXPECT_EQ(0, wait_for(self->fd, PERF_CLOCK_MONOTONIC, stamp, -1,
+			      &mark));
+	EXPECT_GT(mark, stamp);
+	EXPECT_GT(alarms, 0);
 }
 
 TEST_F(node, wait_refuses)
@@ -336,6 +385,62 @@ TEST_F(node, expedited_is_for_the_privileged)
 	EXPECT_EQ(3, caps.modes);
 	EXPECT_EQ(0, set_mode(self->fd, PERF_CLOCK_MODE_EXPEDITED));
 	EXPECT_EQ(0, set_mode(self->fd, PERF_CLOCK_MODE_NORMAL));
+}
+
+#ifndef CAP_PERFMON
+#define CAP_PERFMON	38
+#endif
+
+struct mode_try {
+	int fd;
+	int cap;	/* the only one; -1: none */
+};
+
+static int keep_only(int cap)
+{
+	struct __user_cap_header_struct head = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	struct __user_cap_data_struct data[2] = { 0 };
+
+	if (cap >= 0) {
+		data[cap / 32].permitted = 1U << cap % 32;
+		data[cap / 32].effective = 1U << cap % 32;
+	}
+	return syscall(SYS_capset, &head, data);
+}
+
+/* 0: may not, 1: may, else: what is said and what is done differ. */
+static int mode_with_one_capability(void *arg)
+{
+	const struct mode_try *try = arg;
+	struct perf_clock_caps caps;
+	int may;
+
+	if (keep_only(try->cap))
+		return 2;
+	if (ioctl(try->fd, PERF_CLOCK_IOC_CAPS, &caps))
+		return 3;
+	may = !set_mode(try->fd, PERF_CLOCK_MODE_EXPEDITED);
+	if (!may && errno != EPERM)
+		return 4;
+	return caps.modes == (may ? 3 : 1) ? may : 5;
+}
+
+TEST_F(node, expedited_needs_one_capability_of_two)
+{
+	struct mode_try try = { .fd = self->fd };
+
+	if (getuid())
+		SKIP(return, "not root: no capabilities to drop");
+	try.cap = CAP_PERFMON;
+	EXPECT_EQ(1, in_child(mode_with_one_capability, &try));
+	try.cap = CAP_SYS_ADMIN;
+	EXPECT_EQ(1, in_child(mode_with_one_capability, &try));
+	try.cap = CAP_SYS_RESOURCE;
+	EXPECT_EQ(0, in_child(mode_with_one_capability, &try));
+	try.cap = -1;	/* root's number alone gives nothing */
+	EXPECT_EQ(0, in_child(mode_with_one_capability, &try));
 }
 
 TEST_HARNESS_MAIN
