@@ -84,6 +84,89 @@ TEST_F(node, a_read_is_a_look)
 	EXPECT_GT(quiet, 20);
 }
 
+/* Of 100 times that some call was made after a read: was all quiet then? */
+static int quiet_after(int fd, int (*call)(int fd))
+{
+	struct perf_clock_read record;
+	int tries, quiet = 0;
+
+	for (tries = 0; tries < 100; tries++) {
+		if (read(fd, &record, 16) != 16)
+			return -1;
+		if (call(fd))
+			return -1;
+		quiet += !poll_fd(fd, 0);
+	}
+	return quiet;
+}
+
+static int look_by_snapshot(int fd)
+{
+	struct perf_clock_snapshot snap;
+
+	return snapshot(fd, &snap);
+}
+
+static int look_by_wait(int fd)
+{
+	struct perf_clock_wait wait = { .clock = PERF_CLOCK_PERF };
+
+	return ioctl(fd, PERF_CLOCK_IOC_WAIT, &wait);
+}
+
+static int look_at_times(int fd)
+{
+	struct perf_clock_snapshot snap = { .flags = PERF_CLOCK_SNAPSHOT_NOW };
+
+	return ioctl(fd, PERF_CLOCK_IOC_SNAPSHOT, &snap);
+}
+
+static int look_at_another_clock(int fd)
+{
+	struct perf_clock_wait wait = { .clock = PERF_CLOCK_BOOTTIME };
+
+	return ioctl(fd, PERF_CLOCK_IOC_WAIT, &wait);
+}
+
+/* Opens a file that has not looked yet: readable, unless the call looks. */
+static int readable_after(int (*call)(int fd))
+{
+	int fd = open(NODE, O_RDONLY | O_CLOEXEC), tries, readable = 0;
+
+	for (tries = 0; tries < 20 && fd >= 0; tries++) {
+		if (call(fd))
+			break;
+		readable += poll_fd(fd, 0) == POLLIN;
+		close(fd);
+		fd = open(NODE, O_RDONLY | O_CLOEXEC);
+	}
+	close(fd);
+	return tries < 20 ? -1 : readable;
+}
+
+TEST_F(node, snapshots_and_waits_are_looks)
+{
+	int n;
+
+	ASSERT_TRUE(await_watermark(self->page, PERF_CLOCK_PERF, 0, 5000));
+	n = readable_after(look_by_snapshot);
+	EXPECT_GE(n, 0);
+	EXPECT_LT(n, 10);
+	n = readable_after(look_by_wait);
+	EXPECT_GE(n, 0);
+	EXPECT_LT(n, 10);
+}
+
+TEST_F(node, neither_the_time_nor_another_clock_is_a_look)
+{
+	ASSERT_TRUE(await_watermark(self->page, PERF_CLOCK_PERF, 0, 5000));
+	EXPECT_EQ(20, readable_after(look_at_times));
+	EXPECT_EQ(20, readable_after(look_at_another_clock));
+	/* Nor do they make what was looked at unseen. */
+	EXPECT_GT(quiet_after(self->fd, look_at_times), 20);
+	EXPECT_GT(quiet_after(self->fd, look_at_another_clock), 20);
+}
+
 TEST_F(node, files_look_each_for_themselves)
 {
 	int other = open(NODE, O_RDONLY | O_CLOEXEC);
@@ -119,6 +202,14 @@ TEST_F(node, is_never_writable)
 	struct pollfd p = { .fd = self->fd, .events = POLLOUT | POLLPRI };
 
 	EXPECT_EQ(0, poll(&p, 1, 50));
+}
+
+TEST_F(node, is_normal_data)
+{
+	struct pollfd p = { .fd = self->fd, .events = POLLRDNORM };
+
+	EXPECT_EQ(1, poll(&p, 1, 5000));
+	EXPECT_EQ(POLLRDNORM, p.revents);
 }
 
 TEST_HARNESS_MAIN
