@@ -2,6 +2,24 @@
 /* Attributes: one value each, as Documentation/ABI/testing says. */
 #include "perf_clock_test.h"
 
+/* All that an attribute says, its line break too. */
+static const char *all_of(const char *name)
+{
+	static char text[4096];
+	char path[256];
+	size_t len;
+	FILE *f;
+
+	snprintf(path, sizeof(path), SYSFS "%s", name);
+	f = fopen(path, "re");
+	if (!f)
+		return "";
+	len = fread(text, 1, sizeof(text) - 1, f);
+	text[len] = '\0';
+	fclose(f);
+	return text;
+}
+
 TEST(each_attribute_is_one_line)
 {
 	static const char * const names[] = {
@@ -9,12 +27,41 @@ TEST(each_attribute_is_one_line)
 		"gp_duration_ns", "interval_us", "mode", "users",
 		"watermark_ns",
 	};
-	size_t i;
+	size_t i, len;
 
 	for (i = 0; i < ARRAY_LEN(names); i++) {
-		ASSERT_NE(NULL, sysfs_text(names[i]));
-		EXPECT_EQ(NULL, strchr(sysfs_text(names[i]), ' '));
+		const char *text = all_of(names[i]);
+
+		len = strlen(text);
+		ASSERT_GT(len, 1);
+		EXPECT_EQ(len - 1, strcspn(text, " \n"));
+		EXPECT_EQ('\n', text[len - 1]);
 	}
+}
+
+TEST(numbers_are_those_of_the_page)
+{
+	int fd = open(NODE, O_RDONLY | O_CLOEXEC), tries;
+	uint64_t mark = 0, duration = 0, gp = 0;
+	const struct perf_clock_page *page = map_page(fd);
+	struct page_look look, again;
+
+	ASSERT_NE(MAP_FAILED, page);
+	ASSERT_TRUE(await_watermark(page, PERF_CLOCK_PERF, 0, 5000));
+	for (tries = 0; tries < 1000; tries++) {
+		look_at_page(page, &look);
+		mark = sysfs_number("watermark_ns");
+		duration = sysfs_number("gp_duration_ns");
+		gp = sysfs_number("gp_completed");
+		look_at_page(page, &again);
+		if (look.seq == again.seq)
+			break;
+	}
+	ASSERT_EQ(look.seq, again.seq);
+	EXPECT_EQ(look.watermark[PERF_CLOCK_PERF], mark);
+	EXPECT_EQ(look.gp_duration, duration);
+	EXPECT_EQ(look.gp_completed, gp);
+	close(fd);
 }
 
 TEST(words_are_known)
@@ -54,9 +101,14 @@ TEST(intervals_have_bounds)
 
 TEST(the_rest_is_read_only)
 {
-	EXPECT_GT(0, sysfs_write("mode", "expedited"));
-	EXPECT_GT(0, sysfs_write("users", "1"));
-	EXPECT_GT(0, sysfs_write("watermark_ns", "1"));
+	static const char * const names[] = {
+		"clock_state", "gp_completed", "gp_duration_ns", "mode",
+		"users", "watermark_ns",
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(names); i++)
+		EXPECT_EQ(-EACCES, sysfs_write(names[i], "1"));
 }
 
 TEST(nodes_are_for_everyone_to_read_and_nobody_to_write)
