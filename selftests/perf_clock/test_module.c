@@ -3,8 +3,6 @@
  * Loading and unloading. PERF_CLOCK_KO names the module file; needs root and
  * nobody else at the node.
  */
-#include <glob.h>
-
 #include "perf_clock_test.h"
 
 static const char *module_path(void)
@@ -42,7 +40,7 @@ FIXTURE_SETUP(module)
 	if (access(module_path(), R_OK))
 		SKIP(return, "no module file %s: set PERF_CLOCK_KO",
 		     module_path());
-	if (sysfs_number("users"))
+	if (node_in_use())
 		SKIP(return, "somebody else uses " NODE);
 }
 
@@ -88,18 +86,75 @@ TEST_F(module, is_not_loaded_twice)
 	EXPECT_EQ(EEXIST, errno);
 }
 
+static uint64_t tick_us(void)
+{
+	struct timespec ts = { 0 };
+
+	clock_getres(CLOCK_MONOTONIC_COARSE, &ts);
+	return ts.tv_nsec / 1000;
+}
+
 TEST_F(module, takes_defaults_as_parameters)
 {
+	/* None, or out of bounds: the built-in defaults. */
+	static const char * const none[] = {
+		"", "interval_us=99 expedited_interval_us=99",
+		"interval_us=1000001 expedited_interval_us=1000001",
+	};
+	size_t i;
+
 	ASSERT_EQ(0, unload());
 	ASSERT_EQ(0, load("interval_us=2500 expedited_interval_us=777"));
 	EXPECT_EQ(2500, sysfs_number("interval_us"));
 	EXPECT_EQ(777, sysfs_number("expedited_interval_us"));
+	for (i = 0; i < ARRAY_LEN(none); i++) {
+		ASSERT_EQ(0, unload());
+		ASSERT_EQ(0, load(none[i]));
+		EXPECT_EQ(tick_us(), sysfs_number("interval_us"));
+		EXPECT_EQ(500, sysfs_number("expedited_interval_us"));
+	}
 	ASSERT_EQ(0, unload());
-	/* Out of bounds: the built-in default. */
-	ASSERT_EQ(0, load("interval_us=1 expedited_interval_us=0"));
-	EXPECT_LE(1000, sysfs_number("interval_us"));
-	EXPECT_EQ(500, sysfs_number("expedited_interval_us"));
+	ASSERT_EQ(0, load(""));
+}
+
+/* Lines in the kernel log since the last call that name the module. */
+static int lines_logged(int kmsg)
+{
+	char line[8192];
+	int n = 0;
+	ssize_t len;
+
+	for (;;) {
+		len = read(kmsg, line, sizeof(line) - 1);
+		if (len < 0 && errno == EPIPE)
+			continue;	/* some were overwritten */
+		if (len <= 0)
+			return n;
+		line[len] = '\0';
+		n += strstr(line, "perf_clock") != NULL;
+	}
+}
+
+TEST_F(module, says_one_line)
+{
+	struct perf_clock_read record;
+	int kmsg = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+
+	if (kmsg < 0)
+		SKIP(return, "no /dev/kmsg");
 	ASSERT_EQ(0, unload());
+	lines_logged(kmsg);
+	ASSERT_EQ(0, load(""));
+	EXPECT_EQ(1, lines_logged(kmsg));
+	self->fd = open(NODE, O_RDONLY);
+	ASSERT_EQ(16, read(self->fd, &record, 16));
+	EXPECT_EQ(0, set_mode(self->fd, PERF_CLOCK_MODE_EXPEDITED));
+	sleep_ms(100);
+	close(self->fd);
+	self->fd = -1;
+	ASSERT_EQ(0, unload());
+	EXPECT_EQ(0, lines_logged(kmsg));
+	close(kmsg);
 	ASSERT_EQ(0, load(""));
 }
 
