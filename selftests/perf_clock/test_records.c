@@ -266,16 +266,24 @@ static void one_round(FIXTURE_DATA(records) *self, int clock)
 	self->start = snap.now[clock];
 }
 
+static uint64_t seen_of_all(FIXTURE_DATA(records) *self)
+{
+	uint64_t seen = 0;
+	int i;
+
+	for (i = 0; i < self->n; i++)
+		seen += self->rings[i].seen;
+	return seen;
+}
+
 static void report(FIXTURE_DATA(records) *self,
 		   struct __test_metadata *_metadata)
 {
-	uint64_t seen = 0, lost = 0;
+	uint64_t seen = seen_of_all(self), lost = 0;
 	int i;
 
-	for (i = 0; i < self->n; i++) {
-		seen += self->rings[i].seen;
+	for (i = 0; i < self->n; i++)
 		lost += self->rings[i].lost;
-	}
 	TH_LOG("%d rings: %llu records, %llu lost, %llu late (by up to %llu ns); against the round's start %llu",
 	       self->n, (unsigned long long)seen, (unsigned long long)lost,
 	       (unsigned long long)self->late,
@@ -314,14 +322,15 @@ TEST_F_TIMEOUT(records, none_is_late, 120)
 {
 	const struct disturbance *d = variant->disturb;
 	int i, *times = NULL;
-	uint64_t begin;
+	uint64_t begin, before;
 
 	if (d && d->why_not())
 		SKIP(return, "%s", d->why_not());
 	ASSERT_TRUE(await_watermark(self->page, variant->clock, 0, 10000));
-	begin = watermark(self->page, variant->clock);
 	/* An event does not come back with its CPU: records come before. */
 	read_on(self, variant->clock, NULL, 0);
+	begin = self->last;
+	before = seen_of_all(self);
 	if (d) {
 		times = mmap(NULL, page_size(), PROT_READ | PROT_WRITE,
 			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -338,6 +347,8 @@ TEST_F_TIMEOUT(records, none_is_late, 120)
 	if (d) {
 		TH_LOG("%s: %d times", d->name, *times);
 		EXPECT_GE(*times, ENOUGH_TIMES);
+		/* Those of before were not disturbed. */
+		EXPECT_GE(seen_of_all(self) - before, ENOUGH_RECORDS);
 		kill(self->load[--self->loads], SIGKILL);
 		waitpid(self->load[self->loads], NULL, 0);
 		d->restore();
