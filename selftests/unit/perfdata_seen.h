@@ -27,7 +27,7 @@ struct seen {
 	int cpus[512];
 	uint32_t streams[512];
 	unsigned int nr_streams;
-	unsigned int faults, damages, fatals;
+	unsigned int faults, damages, fatals, damaged;
 	char kind[32], text[256];	/* of the first fault */
 	uint64_t offset;
 	char error[256];
@@ -55,6 +55,7 @@ static inline void note(struct seen *s, const struct perfclock_perfdata_record *
 	s->rounds += r->type == PERFCLOCK_PERFDATA_FINISHED_ROUND;
 	s->unknown += !!(r->flags & PERFCLOCK_PERFDATA_UNKNOWN);
 	s->inner += !!(r->flags & PERFCLOCK_PERFDATA_INNER);
+	s->damaged += !!(r->flags & PERFCLOCK_PERFDATA_DAMAGED);
 	if (r->flags & PERFCLOCK_PERFDATA_STAMPED)
 		s->stamped++;
 	if (r->type != PERF_RECORD_SAMPLE)

@@ -118,6 +118,7 @@ static void members_longer_than_their_sample_are_damage(void)
 		EXPECT_STREQ(s.kind, "sample");
 		EXPECT_EQ(s.offset, g.data);
 		EXPECT_EQ(s.faults, 1);
+		EXPECT_EQ(s.damaged, 1);
 		EXPECT_EQ(s.stamped, 2);	/* the stamp comes before */
 		EXPECT_EQ(s.cpus[0], 1);
 		gen_free(&g);
