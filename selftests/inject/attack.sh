@@ -52,7 +52,8 @@ compare()
 }
 
 # trace NAME SECONDS TROUBLE ARGUMENT...: a session with TROUBLE, a function,
-# running beside it; the summary to /tmp/NAME.json
+# running beside it; the summary to /tmp/NAME.json. Order that holds without the
+# trouble tells nothing: the function fails if it could not make it.
 trace()
 {
 	name=$1
@@ -64,10 +65,15 @@ trace()
 		"$@" >/tmp/$name.txt &
 	pid=$!
 	sleep 2
-	$trouble
+	made=0
+	$trouble || made=1
 	wait $pid
 	status=$?
 	end_load
+	if [ $made != 0 ]; then
+		echo "$name: $trouble failed: nothing was attacked"
+		status=1
+	fi
 	# Believe no summary: the lines themselves must be in order.
 	trace_facts "/tmp/$name.txt" 2 >/tmp/$name.facts || status=1
 	tail -n 1 /tmp/$name.facts
@@ -92,33 +98,47 @@ hotplug()
 {
 	for _ in 1 2 3 4 5; do
 		for cpu in 3 2; do
-			echo 0 >/sys/devices/system/cpu/cpu$cpu/online
+			echo 0 >/sys/devices/system/cpu/cpu$cpu/online ||
+				return 1
 			usleep 300000
-			echo 1 >/sys/devices/system/cpu/cpu$cpu/online
+			echo 1 >/sys/devices/system/cpu/cpu$cpu/online ||
+				return 1
 			usleep 300000
 		done
 	done
 }
 
-# Through all clock sources of the machine and back.
+# Through all clock sources of the machine and back; one alone is no change.
 clocksources()
 {
 	cs=/sys/devices/system/clocksource/clocksource0
 	first=$(cat $cs/current_clocksource)
+	changes=0
 	for source in $(cat $cs/available_clocksource) "$first"; do
+		before=$(cat $cs/current_clocksource)
 		echo "$source" >$cs/current_clocksource
-		echo "clock source: $(cat $cs/current_clocksource)"
+		now=$(cat $cs/current_clocksource)
+		echo "clock source: $now"
+		[ "$now" = "$before" ] || changes=$((changes + 1))
 		sleep 1
 	done
+	[ $changes -ge 2 ]
+}
+
+# The machine was told that its TSC is unstable: the perf clock, too, is then.
+unstable()
+{
+	sleep 2
+	grep -qx unstable /sys/class/misc/perf_clock/clock_state
 }
 
 # NTP's slope at both ends, again and again: +-500 ppm and +-10 % by tick.
 ntp_slope()
 {
 	for _ in 1 2 3 4 5 6; do
-		adjtimex -f 32768000 -t 11000 >/dev/null
+		adjtimex -f 32768000 -t 11000 >/dev/null || return 1
 		usleep 300000
-		adjtimex -f -32768000 -t 9000 >/dev/null
+		adjtimex -f -32768000 -t 9000 >/dev/null || return 1
 		usleep 300000
 	done
 	adjtimex -f 0 -t 10000 >/dev/null
@@ -127,7 +147,7 @@ ntp_slope()
 settimeofday_jumps()
 {
 	for year in 2001 2031 1999 2026; do
-		date -s "$year-01-01 00:00:00" >/dev/null
+		date -s "$year-01-01 00:00:00" >/dev/null || return 1
 		usleep 300000
 	done
 }
@@ -135,11 +155,17 @@ settimeofday_jumps()
 # Many who ask for expedited grace periods, with and without the right to.
 expedite_storm()
 {
+	pids=
 	for _ in 1 2 3 4 5 6 7 8; do
 		perfclock trace -e sched:sched_process_exit -a --expedited \
-			--duration 4 >/dev/null 2>&1 &
+			--duration 4 >/dev/null &
+		pids="$pids $!"
 	done
-	sleep 5
+	bad=0
+	for one in $pids; do
+		wait "$one" || bad=1
+	done
+	return $bad
 }
 
 # crowd SECONDS node|zero: 16 processes of nobody's.

@@ -138,7 +138,8 @@ static int run(int (*call)(void), time_t seconds)
 
 int main(int argc, char **argv)
 {
-	int i, status, bad = 0;
+	int i, n = 0, status, bad = 0;
+	pid_t pid;
 
 	if (argc != 3 || (strcmp(argv[2], "node") && strcmp(argv[2], "zero"))) {
 		fprintf(stderr, "usage: crowd_node SECONDS node|zero\n");
@@ -146,11 +147,14 @@ int main(int argc, char **argv)
 	}
 	if (!getuid())
 		return fail("to be run as a user without rights");
-	for (i = 0; i < PROCESSES; i++)
-		if (!fork())
+	for (i = 0; i < PROCESSES; i++) {
+		pid = fork();
+		if (!pid)
 			_exit(run(strcmp(argv[2], "node") ? call_zero :
 				  call_node, atoi(argv[1])));
+		n += pid > 0;
+	}
 	while (wait(&status) > 0)
 		bad |= status;
-	return bad ? 1 : 0;
+	return bad || n < PROCESSES ? 1 : 0;
 }

@@ -61,13 +61,42 @@ static unsigned long any_request(uint64_t *s)
 	}
 }
 
-static void any_ioctl(int fd, uint64_t *s)
+static uint64_t filled[THREADS];	/* structures that calls filled */
+
+union any_arg {
+	struct perf_clock_caps caps;
+	struct perf_clock_snapshot snapshot;
+	struct perf_clock_wait wait;
+	struct perf_clock_mode mode;
+	uint64_t words[64];
+};
+
+/* What the kernel has no value for is zero, whatever was there before. */
+static void look_at_answer(unsigned long request, const union any_arg *u)
 {
-	union {
-		struct perf_clock_wait wait;
-		struct perf_clock_mode mode;
-		uint64_t words[64];
-	} u;
+	const struct perf_clock_snapshot *snap = &u->snapshot;
+	uint64_t bits = 0;
+	size_t i;
+
+	if (request == PERF_CLOCK_IOC_CAPS) {
+		for (i = 0; i < 4; i++)
+			bits |= u->caps.reserved[i];
+	} else if (request == PERF_CLOCK_IOC_SNAPSHOT) {
+		bits = snap->flags;
+		for (i = PERF_CLOCK_NR; i < PERF_CLOCK_MAX; i++)
+			bits |= snap->now[i] | snap->watermark[i];
+		for (i = 0; i < 4; i++)
+			bits |= snap->reserved[i];
+	}
+	if (bits) {
+		fprintf(stderr, "fuzz_node: bytes that nobody wrote\n");
+		bad = 1;
+	}
+}
+
+static void any_ioctl(int fd, uint64_t *s, uint64_t *answers)
+{
+	union any_arg u;
 	unsigned long request = any_request(s);
 	void *arg = &u;
 	size_t i;
@@ -80,7 +109,11 @@ static void any_ioctl(int fd, uint64_t *s)
 		u.wait.timeout = rnd(s) % 2000000;	/* come back */
 	if (rnd(s) % 16 == 0)
 		arg = (void *)(uintptr_t)(rnd(s) % 2 ? rnd(s) : 0);
-	ioctl(fd, request, arg);
+	/* Another thread may have put another node in the place of this fd. */
+	if (!ioctl(fd, request, arg) && arg == &u) {
+		look_at_answer(request, &u);
+		++*answers;
+	}
 }
 
 static void any_mmap(int fd, uint64_t *s)
@@ -149,7 +182,7 @@ static void any_poll(int fd, uint64_t *s)
 	}
 }
 
-static void any_call(uint64_t *s)
+static void any_call(uint64_t *s, uint64_t *answers)
 {
 	int *slot = &fds[rnd(s) % FDS];
 	int fd = __atomic_load_n(slot, __ATOMIC_RELAXED);
@@ -165,7 +198,7 @@ static void any_call(uint64_t *s)
 	}
 	switch (rnd(s) % 4) {
 	case 0:
-		any_ioctl(fd, s);
+		any_ioctl(fd, s, answers);
 		break;
 	case 1:
 		any_mmap(fd, s);
@@ -181,10 +214,11 @@ static void any_call(uint64_t *s)
 static void *fuzz(void *arg)
 {
 	uint64_t *count = arg, state = *count;
+	uint64_t *answers = &filled[count - calls];
 
 	*count = 0;
 	while (!stop) {
-		any_call(&state);
+		any_call(&state, answers);
 		++*count;
 	}
 	return NULL;
@@ -193,7 +227,7 @@ static void *fuzz(void *arg)
 int main(int argc, char **argv)
 {
 	pthread_t threads[THREADS];
-	uint64_t total = 0;
+	uint64_t total = 0, answers = 0;
 	int i;
 
 	if (argc != 3) {
@@ -216,7 +250,13 @@ int main(int argc, char **argv)
 	for (i = 0; i < THREADS; i++) {
 		pthread_join(threads[i], NULL);
 		total += calls[i];
+		answers += filled[i];
 	}
-	printf("fuzz_node: %llu calls\n", (unsigned long long)total);
+	printf("fuzz_node: %llu calls, %llu ioctls answered\n",
+	       (unsigned long long)total, (unsigned long long)answers);
+	if (!answers) {
+		fprintf(stderr, "fuzz_node: all was refused\n");
+		bad = 1;
+	}
 	return bad;
 }
