@@ -139,6 +139,10 @@ static pid_t hog(int cpu)
 	CPU_SET(cpu, &set);
 	fflush(stdout);
 	pid = fork();
+	if (pid < 0) {
+		perror("fork");
+		exit(1);	/* it would be killed later: -1 means all */
+	}
 	if (pid)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -347,6 +347,7 @@ TEST_F(engine, a_forked_child_shares_the_file)
 	ASSERT_TRUE(by_read(self->fd));
 	ASSERT_EQ(0, pipe(pipes));
 	pid = fork();
+	ASSERT_GE(pid, 0);
 	if (pid == 0) {
 		close(pipes[1]);
 		if (read(pipes[0], &c, 1) != 0)

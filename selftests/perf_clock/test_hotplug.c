@@ -69,8 +69,10 @@ TEST_F_TIMEOUT(cpus, come_and_go_under_load, 120)
 	int i, status;
 	long cpu;
 
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < 4; i++) {
 		load[i] = start_load();
+		ASSERT_GT(load[i], 0);
+	}
 	for (i = 0; i < 4; i++) {
 		for (cpu = 1; cpu < self->n; cpu++) {
 			ASSERT_TRUE(set_online(cpu, 0));

@@ -319,6 +319,7 @@ TEST_F(page, lives_on_after_close_and_fork)
 	mark = watermark(page, PERF_CLOCK_PERF);
 	EXPECT_TRUE(await_watermark(page, PERF_CLOCK_PERF, mark, 5000));
 	pid = fork();
+	ASSERT_GE(pid, 0);
 	if (pid == 0) {
 		mark = watermark(page, PERF_CLOCK_PERF);
 		_exit(!await_watermark(page, PERF_CLOCK_PERF, mark, 5000));

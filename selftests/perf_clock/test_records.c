@@ -201,8 +201,11 @@ FIXTURE_SETUP(records)
 	ASSERT_NE(MAP_FAILED, self->page);
 	if (set_mode(self->fd, variant->mode))
 		SKIP(return, "mode: %s", strerror(errno));
-	for (cpu = 0; cpu < self->n; cpu++)
-		self->load[self->loads++] = start_load(self->rings[cpu].cpu);
+	for (cpu = 0; cpu < self->n; cpu++) {
+		self->load[self->loads] = start_load(self->rings[cpu].cpu);
+		ASSERT_GT(self->load[self->loads], 0);
+		self->loads++;
+	}
 }
 
 FIXTURE_TEARDOWN(records)
@@ -335,7 +338,9 @@ TEST_F_TIMEOUT(records, none_is_late, 120)
 		times = mmap(NULL, page_size(), PROT_READ | PROT_WRITE,
 			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 		ASSERT_NE(MAP_FAILED, times);
-		self->load[self->loads++] = start_disturbance(d, times);
+		self->load[self->loads] = start_disturbance(d, times);
+		ASSERT_GT(self->load[self->loads], 0);
+		self->loads++;
 	}
 	read_on(self, variant->clock, times, 4 * NSEC);
 	report(self, _metadata);
