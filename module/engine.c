@@ -97,10 +97,11 @@ static void pc_publish(const struct pc_times *floor, u64 start, bool expedited)
 		.duration = ktime_get_mono_fast_ns() - start,
 	};
 
+	if (!pc_page_publish(&gp))
+		return;
 	trace_perf_clock_gp_end(gp.watermark.ns[PERF_CLOCK_PERF], gp.duration,
 				expedited);
-	if (pc_page_publish(&gp))
-		wake_up_interruptible_poll(&pc_moved, EPOLLIN | EPOLLRDNORM);
+	wake_up_interruptible_poll(&pc_moved, EPOLLIN | EPOLLRDNORM);
 }
 
 /* Of the flights whose grace period has ended, publish the newest floor. */
