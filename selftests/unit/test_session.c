@@ -533,8 +533,11 @@ static void several_events_in_an_adopted_ring_go_by_id(void)
 		ao.id = 100 + i;
 		ASSERT_EQ(perfclock_session_adopt(s, &ao), i);
 	}
-	/* Without an id it could not be told apart. */
+	/* Without an id it could not be told apart, nor by one not in records. */
 	ao.id = 0;
+	EXPECT_EQ(perfclock_session_adopt(s, &ao), -EINVAL);
+	attr.sample_type = PERF_SAMPLE_TIME;
+	ao.id = 103;
 	EXPECT_EQ(perfclock_session_adopt(s, &ao), -EINVAL);
 	ASSERT_EQ(perfclock_session_start(s), 0);
 	EXPECT_EQ(stats().rings, 1);
@@ -554,6 +557,25 @@ static void several_events_in_an_adopted_ring_go_by_id(void)
 	EXPECT_EQ(got[1].index, 2);
 	EXPECT_EQ(got[2].index, 1);
 	EXPECT_EQ(got[3].index, 0);
+	tear_down(1);
+}
+
+static void a_first_event_without_an_id_shares_its_ring_with_none(void)
+{
+	struct perfclock_adopt_opts ao = { .sz = sizeof(ao), .fd = -1 };
+
+	session_for_conditions(false);
+	sim_ring_init(&rings[0], 1);
+	memset(&attr, 0, sizeof(attr));
+	attr.size = sizeof(attr);
+	attr.sample_id_all = 1;
+	attr.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TIME;
+	ao.base = rings[0].page;
+	ao.size = rings[0].bytes;
+	ao.attr = &attr;
+	ASSERT_EQ(perfclock_session_adopt(s, &ao), 0);
+	ao.id = 101;
+	EXPECT_EQ(perfclock_session_adopt(s, &ao), -EINVAL);
 	tear_down(1);
 }
 
@@ -631,6 +653,7 @@ static const struct tap_test tests[] = {
 	T(no_side_band_stamps_is_told),
 	T(records_without_a_word_keep_their_place),
 	T(several_events_in_an_adopted_ring_go_by_id),
+	T(a_first_event_without_an_id_shares_its_ring_with_none),
 	{ "adopting_wants_a_stamp_and_the_same_clock",
 	  adopting_wants_a_stamp_and_the_same_clock },
 	T(there_is_a_most_of_rings),

@@ -26,7 +26,7 @@ struct pc_ring {
 	unsigned char *scratch;	/* for records that wrap; made when needed */
 };
 
-/* base: of a perf mmap of 'bytes' bytes. -EINVAL, -EOPNOTSUPP. */
+/* base: of a perf mmap of 'bytes' bytes. -EINVAL. */
 int pc_ring_init(struct pc_ring *r, void *base, size_t bytes);
 void pc_ring_fini(struct pc_ring *r);
 

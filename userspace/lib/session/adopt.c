@@ -61,18 +61,17 @@ static int add_id(struct perfclock_session *s, struct pc_session_ring *r,
 
 	if (!id && ioctl(o->fd, PERF_EVENT_IOC_ID, &id))
 		id = 0;
-	if (id && pc_ids_add(&r->ids, id, event))
-		return pc_session_no_memory(s);
-	if (r->event == event)
-		return 0;
-	/* The second one. */
-	if (!id || !r->ids.used ||
-	    !(o->attr->sample_type & PERF_SAMPLE_IDENTIFIER) ||
-	    !(s->events[r->first_event].attr.sample_type &
-	      PERF_SAMPLE_IDENTIFIER))
+	if (r->event != event && /* the second one, or a later one */
+	    (!id || !r->ids.used ||
+	     !(o->attr->sample_type & PERF_SAMPLE_IDENTIFIER) ||
+	     !(s->events[r->first_event].attr.sample_type &
+	       PERF_SAMPLE_IDENTIFIER)))
 		return pc_session_fail(s, -EINVAL, "adopted ring: several "
 			"events in it need PERF_SAMPLE_IDENTIFIER, and an id");
-	r->event = -1;
+	if (id && pc_ids_add(&r->ids, id, event))
+		return pc_session_no_memory(s);
+	if (r->event != event)
+		r->event = -1;
 	return 0;
 }
 
