@@ -511,24 +511,30 @@ static void records_without_a_word_keep_their_place(void)
 	tear_down(2);
 }
 
-static void several_events_in_an_adopted_ring_go_by_id(void)
+/* A session, and what adopts its ring 0. */
+static struct perfclock_adopt_opts ring_of_records_with_ids(void)
 {
-	struct perfclock_adopt_opts ao = { .sz = sizeof(ao), .fd = -1 };
-	struct {
-		struct perf_event_header h;
-		uint64_t id, time;
-	} rec = { .h = { PERF_RECORD_SAMPLE, 0, sizeof(rec) } };
-	uint64_t i;
-
 	session_for_conditions(false);
 	sim_ring_init(&rings[0], 1);
 	memset(&attr, 0, sizeof(attr));
 	attr.size = sizeof(attr);
 	attr.sample_id_all = 1;
 	attr.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TIME;
-	ao.base = rings[0].page;
-	ao.size = rings[0].bytes;
-	ao.attr = &attr;
+	return (struct perfclock_adopt_opts){
+		.sz = sizeof(struct perfclock_adopt_opts), .fd = -1,
+		.base = rings[0].page, .size = rings[0].bytes, .attr = &attr,
+	};
+}
+
+static void several_events_in_an_adopted_ring_go_by_id(void)
+{
+	struct perfclock_adopt_opts ao = ring_of_records_with_ids();
+	struct {
+		struct perf_event_header h;
+		uint64_t id, time;
+	} rec = { .h = { PERF_RECORD_SAMPLE, 0, sizeof(rec) } };
+	uint64_t i;
+
 	for (i = 0; i < 3; i++) {
 		ao.id = 100 + i;
 		ASSERT_EQ(perfclock_session_adopt(s, &ao), i);
@@ -562,17 +568,8 @@ static void several_events_in_an_adopted_ring_go_by_id(void)
 
 static void a_first_event_without_an_id_shares_its_ring_with_none(void)
 {
-	struct perfclock_adopt_opts ao = { .sz = sizeof(ao), .fd = -1 };
+	struct perfclock_adopt_opts ao = ring_of_records_with_ids();
 
-	session_for_conditions(false);
-	sim_ring_init(&rings[0], 1);
-	memset(&attr, 0, sizeof(attr));
-	attr.size = sizeof(attr);
-	attr.sample_id_all = 1;
-	attr.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TIME;
-	ao.base = rings[0].page;
-	ao.size = rings[0].bytes;
-	ao.attr = &attr;
 	ASSERT_EQ(perfclock_session_adopt(s, &ao), 0);
 	ao.id = 101;
 	EXPECT_EQ(perfclock_session_adopt(s, &ao), -EINVAL);
