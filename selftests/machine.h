@@ -76,6 +76,41 @@ static inline bool __attribute__((unused)) machine_has_perf_events(void)
 	return fd >= 0;
 }
 
+/* May we look at what a CPU does? */
+static inline bool __attribute__((unused)) machine_may_look(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr),
+		.config = PERF_COUNT_SW_CONTEXT_SWITCHES,
+	};
+	int fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, 0);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 && !geteuid();
+}
+
+/* Is "SYSTEM:NAME" a tracepoint of this kernel, and may we know? */
+static inline bool __attribute__((unused))
+machine_has_tracepoint(const char *event)
+{
+	static const char *const dirs[] = {
+		"/sys/kernel/tracing/events",
+		"/sys/kernel/debug/tracing/events",
+	};
+	const char *colon = strchr(event, ':');
+	char path[256];
+	size_t i;
+
+	for (i = 0; colon && i < sizeof(dirs) / sizeof(dirs[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%.*s/%s/id", dirs[i],
+			 (int)(colon - event), event, colon + 1);
+		if (!access(path, R_OK))
+			return true;
+	}
+	return false;
+}
+
 /* May this source and this provider (NULL: any) be refused here? */
 static inline bool __attribute__((unused))
 machine_refuses(const char *source, const char *provider)

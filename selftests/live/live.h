@@ -5,13 +5,11 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <linux/membarrier.h>
 #include <linux/perf_event.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -19,6 +17,7 @@
 
 #include <perfclock.h>
 
+#include "machine.h"
 #include "tap.h"
 
 #define LOAD_CPUS_MAX	64
@@ -108,16 +107,13 @@ live_see(const struct perfclock_event *ev, void *ctx)
  */
 static inline bool live_machine_lacks(const char *provider, int err)
 {
-	int got;
-
 	switch (err) {
 	case -ENODEV:
 		if (provider && !strcmp(provider, "module"))
-			return access("/dev/perf_clock", F_OK);
+			return !machine_has_module();
 		if (provider && strcmp(provider, "membarrier"))
 			return true;
-		got = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
-		return got < 0 || !(got & MEMBARRIER_CMD_GLOBAL);
+		return !machine_has_membarrier();
 	case -ENOENT:
 	case -ENOSYS:
 	case -EOPNOTSUPP:
@@ -147,20 +143,6 @@ live_new(struct perfclock_session **s, const struct perfclock_session_opts *way)
 	ASSERT_EQ(err, 0);
 }
 
-/* May we look at what a CPU does? */
-static inline bool live_may_look(void)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr),
-		.config = PERF_COUNT_SW_CONTEXT_SWITCHES,
-	};
-	int fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, 0);
-
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0 && !geteuid();
-}
-
 /* A session that has started, or a skip that says why not. */
 static inline void __attribute__((unused))
 live_start(struct perfclock_session *s)
@@ -168,7 +150,7 @@ live_start(struct perfclock_session *s)
 	int err = perfclock_session_start(s);
 	char why[256];
 
-	if ((err == -EACCES || err == -EPERM) && !live_may_look()) {
+	if ((err == -EACCES || err == -EPERM) && !machine_may_look()) {
 		snprintf(why, sizeof(why), "%s", perfclock_session_error(s));
 		perfclock_session_free(s);
 		SKIP("%s", why);
@@ -176,26 +158,6 @@ live_start(struct perfclock_session *s)
 	if (err)
 		printf("# %s\n", perfclock_session_error(s));
 	ASSERT_EQ(err, 0);
-}
-
-/* Is "SYSTEM:NAME" a tracepoint of this kernel, and may we know? */
-static inline bool live_has_tracepoint(const char *event)
-{
-	static const char *const dirs[] = {
-		"/sys/kernel/tracing/events",
-		"/sys/kernel/debug/tracing/events",
-	};
-	const char *colon = strchr(event, ':');
-	char path[256];
-	size_t i;
-
-	for (i = 0; colon && i < sizeof(dirs) / sizeof(dirs[0]); i++) {
-		snprintf(path, sizeof(path), "%s/%.*s/%s/id", dirs[i],
-			 (int)(colon - event), event, colon + 1);
-		if (!access(path, R_OK))
-			return true;
-	}
-	return false;
 }
 
 static inline void __attribute__((unused))
@@ -206,7 +168,7 @@ live_add_with(struct perfclock_session *s, const char *event,
 	char why[256];
 
 	if ((err == -EACCES || err == -ENOENT) && strchr(event, ':') &&
-	    !live_has_tracepoint(event)) {
+	    !machine_has_tracepoint(event)) {
 		snprintf(why, sizeof(why), "%s", perfclock_session_error(s));
 		perfclock_session_free(s);
 		SKIP("%s", why);

@@ -279,7 +279,7 @@ static void cgroup_only(void)
 		rmdir(dir);
 		printf("# %s\n", perfclock_session_error(s));
 		if (err != -EBADF)
-			ASSERT(!live_may_look());
+			ASSERT(!machine_may_look());
 		SKIP("no perf cgroups: %s", strerror(-err));
 	}
 	/* Others call as well, and are not seen. */
